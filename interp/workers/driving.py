@@ -21,10 +21,11 @@ from ..machine import CallModel, Usage, pending
 from ..running import budget_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary
+from . import queue
 from .database_errors import is_of_database, log_event, reason_of
 from .limits import LimitedHandler, SharedLimits
 from .looking import WorkerMetrics
-from .queue import IS_OVER, LaterError, RunQueue
+from .queue import IS_OVER, LaterError
 from .submission import why_not_with
 
 _FAILURES: Final = 5
@@ -64,7 +65,7 @@ class Driver:
     """
 
     _store: RunStore
-    _queue: RunQueue
+    _queue: queue.RunQueue
     _library: ToolLibrary
     _match: Match
     _limits: SharedLimits
@@ -87,19 +88,16 @@ class Driver:
         try:
             with suppress(ApprovalNeeded, LimitError):  # the store has its status
                 await self._drive(run)
-        except LaterError as error:
-            if not error.held:
-                raise
-            held = error
-            await call_in_thread(lambda: self._after_outage(run, held))
         except Exception as error:  # a run of a user may raise anything
-            if is_of_database(error):
+            if is_of_database(error) or (isinstance(error, LaterError) and not error.held):
                 raise
             failure = error
             await call_in_thread(lambda: self._after_failure(run, failure))
         row = await call_in_thread(lambda: self._store.row(run))
         if row.status in (*IS_OVER, "waiting"):
-            _log_end(row)
+            why = f": {row.reason}" if row.reason and row.status != "done" else ""
+            level = logging.WARNING if row.status in ("failed", "limited") else logging.INFO
+            log_event(f"run_{row.status}", f"{row.facts.agent}: {row.status}{why}", level)
             if self._metrics:
                 self._metrics.ended(row)
         if await call_in_thread(lambda: self._to_drive(run)):
@@ -124,8 +122,7 @@ class Driver:
             raise LaterError("another process goes on with it", _SOON)
         if row.status == "waiting":
             raise LaterError("it waits for approval", self._patience(run))
-        if first := self._queue.goes_first(run):
-            other, is_driven_here = first
+        for other, is_driven_here in self._queue.goes_first(run):
             seconds = self._patience(run) if is_driven_here else _SOON
             raise LaterError(f"run {other} goes first", seconds)
         return row
@@ -142,15 +139,14 @@ class Driver:
         went_on = f" after {counted(len(kept.steps), 'event')}" if kept.steps else ""
         log_event("run_begun", f"{row.facts.agent} begins{went_on}")
         if deaths < _SUSPECTED:
-            await self._finish(row, log, kept)
-        elif self._suspect is not None:
+            return await self._finish(row, log, kept)
+        if self._suspect is not None:
             raise LaterError(f"run {self._suspect} is driven first", _SOON)
-        else:
-            self._suspect = row.id
-            try:
-                await self._finish(row, log, kept)
-            finally:
-                self._suspect = None
+        self._suspect = row.id
+        try:
+            await self._finish(row, log, kept)
+        finally:
+            self._suspect = None
 
     def _taken_up(self, run: str) -> tuple[RunRow, StoredRun, RecordedRun, int] | None:
         """A run to go on with, and how many workers have died with it; None if too many have."""
@@ -172,8 +168,14 @@ class Driver:
                     self._metrics.taken_over()
         if deaths < _DEATHS:
             return row, log, kept, deaths
-        times = counted(deaths, "time")
-        self.fail(run, f"its worker died {times} at the same place{_under_way(kept)}")
+        begun = (each for each in pending(kept.state) if each.at in kept.unanswered)
+        named = (
+            f"{'the model' if isinstance(each, CallModel) else each.name}"
+            f" at {position_text(each.at)}"
+            for each in begun
+        )
+        told = f"its worker died {counted(deaths, 'time')} at the same place"
+        self.fail(run, ": ".join(filter(None, (told, ", ".join(named)))))
         return None
 
     async def _finish(self, row: RunRow, log: StoredRun, kept: RecordedRun) -> None:
@@ -190,32 +192,25 @@ class Driver:
         with telemetry.going_on(row.facts.trace) if telemetry else nullcontext():
             await driver.finish()
 
-    def _after_outage(self, run: str, error: LaterError) -> None:
-        """Have a run wait whose model does not answer; where others are answered, it has failed.
-
-        Raises:
-            LaterError: it waits.
-        """
-        reason = without_keys(str(error))
-        if error.may_be_of_run and self._queue.failed_again(run) >= _FAILURES:
-            self.fail(run, reason)
-            return
-        self._say_why(run, reason)
-        raise error
-
     def _after_failure(self, run: str, error: Exception) -> None:
         """Have a run go on later if its failure may pass; else it has failed for good.
+
+        One whose model does not answer waits; where others are answered, it has failed.
 
         Raises:
             LaterError: it is to go on later.
         """
+        if isinstance(error, LaterError):
+            reason = without_keys(str(error))
+            if error.may_be_of_run and self._queue.failed_again(run) >= _FAILURES:
+                return self.fail(run, reason)
+            self._say_why(run, reason)
+            raise error
         reason = reason_of(error)
-        if isinstance(error, RunTakenError):  # whoever has it does the rest
-            if not self._queue.has_gone_on(run):
-                return
-            may_pass = False
-        else:
-            may_pass = _is_of_here(error)
+        if isinstance(error, RunTakenError) and not self._queue.has_gone_on(run):
+            return  # whoever has it does the rest
+        # one of this worker rather than of the run, such as a file that it cannot read
+        may_pass = isinstance(error, ConfigurationError) or not isinstance(error, GramError)
         if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
             self._say_why(run, reason)
             seconds = min(_SHORTEST * 2 ** (failures - 1), _LONGEST)
@@ -244,7 +239,12 @@ class Driver:
             self._let_go(run, row.status, reason)
 
     def _let_go(self, run: str, status: RunStatus, reason: str) -> None:
-        usage = self._usage(run)
+        try:
+            usage = self._store.recorded(run).state.usage
+        except Exception as error:
+            if is_of_database(error):
+                raise
+            usage = Usage(None, None)
         try:
             claim = self._store.claim(run)
         except RunTakenError:
@@ -252,34 +252,3 @@ class Driver:
                 raise
             claim = self._store.take_over(run)  # it does not follow its conversation any more
         claim.let_go(status, usage, reason)
-
-    def _usage(self, run: str) -> Usage:
-        """What a run has used, as far as that can be read."""
-        try:
-            return self._store.recorded(run).state.usage
-        except Exception as error:
-            if is_of_database(error):
-                raise
-            return Usage(None, None)
-
-
-def _log_end(row: RunRow) -> None:
-    has_failed = row.status in ("failed", "limited")
-    why = f": {row.reason}" if row.reason and row.status != "done" else ""
-    level = logging.WARNING if has_failed else logging.INFO
-    log_event(f"run_{row.status}", f"{row.facts.agent}: {row.status}{why}", level)
-
-
-def _is_of_here(error: Exception) -> bool:
-    """Whether an error is of this worker rather than of the run, such as a file it cannot read."""
-    return isinstance(error, ConfigurationError) or not isinstance(error, GramError)
-
-
-def _under_way(kept: RecordedRun) -> str:
-    """What had begun of a run and has no answer, as the reason of its end names it."""
-    begun = (each for each in pending(kept.state) if each.at in kept.unanswered)
-    named = ", ".join(
-        f"{'the model' if isinstance(each, CallModel) else each.name} at {position_text(each.at)}"
-        for each in begun
-    )
-    return f": {named}" if named else ""

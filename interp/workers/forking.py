@@ -14,23 +14,12 @@ from gram import GramError
 from gram.errors import expect
 from lenses_ext import ProgramLike
 
+from .. import machine
 from ..errors import RunExistsError, StoreError, ValidationError
 from ..execution import Begun
 from ..history.records import RecordedRun, RecordedStep, Replayer, event_line, note_line
 from ..history.stores import RunFacts, RunRow, RunStore, StoredRun
-from ..machine import (
-    CallFailed,
-    CallTool,
-    Decided,
-    Event,
-    Limits,
-    Resumed,
-    State,
-    Status,
-    pending,
-    start_again,
-    step,
-)
+from ..machine import Event, Limits, Resumed, State, Status, pending
 from ..programs import the_agent
 from .limits import limit_name
 from .queue import RunQueue
@@ -90,7 +79,7 @@ def _forked(
     """
     first = kept.first
     if program is not None:
-        first = start_again(first, the_agent(program, agent, by="fork_run")).state
+        first = machine.start_again(first, the_agent(program, agent, by="fork_run")).state
     first = first.with_run_id(run)
     steps, begun = _taken(kept, first)
     state = _last(steps, first)
@@ -117,7 +106,7 @@ def _taken(kept: RecordedRun, first: State) -> tuple[list[RecordedStep], list[Be
         found = list[Event]()
         for each in reversed(steps):
             event, at = each.event, each.event.at
-            if isinstance(event, Decided) and event.allowed and at not in used:
+            if isinstance(event, machine.Decided) and event.allowed and at not in used:
                 found.append(event)
             used.update(at[:size] for size in range(len(at) + 1))  # and the calls around it
         if not found:
@@ -182,10 +171,10 @@ class Requeue:
     def called(self, tool: str) -> bool:
         """Whether a call of a tool failed in it, or has no answer."""
         kept = self.store.recorded(self.row.id)
-        failed = (each.effect for each in kept.steps if isinstance(each.event, CallFailed))
+        failed = (each.effect for each in kept.steps if isinstance(each.event, machine.CallFailed))
         left = (each for each in pending(kept.state) if each.at in kept.unanswered)
         calls = (*failed, *left)
-        return any(isinstance(each, CallTool) and each.name == tool for each in calls)
+        return any(isinstance(each, machine.CallTool) and each.name == tool for each in calls)
 
     def asked(self, model: str) -> bool:
         """Whether it asks a model, or the models of a provider, of this name."""
@@ -286,7 +275,7 @@ def requeue_of(
         if any(each.id == new for each in store.rows(beginning=new)):
             raise _given_back(store, run, new)
     elif kept.state.status is Status.LIMITED:
-        after = step(kept.state, Resumed(limits)).state
+        after = machine.step(kept.state, Resumed(limits)).state
         if after.status is Status.LIMITED:
             raise ValidationError(
                 f"{name} stops at the same limit again: {row.reason or 'a limit'}\n"

@@ -155,10 +155,6 @@ One that can never go on keeps none waiting.
 """
 
 
-def _at_most_an_hour(seconds: float) -> float:
-    return min(seconds, LONGEST_WAIT)
-
-
 @define
 class LaterError(Exception):
     """A run is to go on later.
@@ -175,11 +171,14 @@ class LaterError(Exception):
     """
 
     reason: str
-    seconds: float = field(converter=_at_most_an_hour)
+    seconds: float
     level: int = logging.DEBUG
     is_elsewhere: bool = field(default=False, kw_only=True)
     held: Sequence[str] = field(default=(), kw_only=True)
     may_be_of_run: bool = field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        self.seconds = min(self.seconds, LONGEST_WAIT)
 
     def __str__(self) -> str:
         return self.reason
@@ -242,24 +241,22 @@ class RunQueue:
         from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 
         row = connection.execute(
-            "SELECT queue, priority, status <> 'queued', to_timestamp(greatest(due, now + %s)), "
-            f"due <= now AND %s <= 0 FROM gram_runs, (SELECT {CLOCK} AS now) AS clock "
+            f"SELECT queue, priority + CASE status WHEN 'queued' THEN 0 ELSE {_BEGUN_FIRST} END, "
+            "to_timestamp(greatest(due, now + %s)), due <= now AND %s <= 0 "
+            f"FROM gram_runs, (SELECT {CLOCK} AS now) AS clock "
             "WHERE id = %s AND queue IS NOT NULL",
             (seconds, seconds, run),
         ).fetchone()
         if row is None:
             return
-        queue, priority, has_begun, at, is_due = row
+        queue, priority, at, is_due = row
         try:
             with connection.transaction():
+                when = None if is_due else at
                 self._configure(
-                    GO_ON,
-                    queue=queue,
-                    priority=priority + _BEGUN_FIRST if has_begun else priority,
-                    queueing_lock=run,
-                    schedule_at=None if is_due else at,
+                    GO_ON, queue=queue, priority=priority, queueing_lock=run, schedule_at=when,
                     connection=connection,
-                ).defer(run=run)
+                ).defer(run=run)  # fmt: skip
         except AlreadyEnqueued:
             connection.execute(
                 "UPDATE procrastinate_jobs SET scheduled_at = %s "
@@ -282,13 +279,13 @@ class RunQueue:
         sql = f"SELECT {CLOCK} - changed FROM gram_runs WHERE id = ?"
         return float(self._database.value(sql, run) or 0.0)
 
-    def goes_first(self, run: str) -> tuple[str, bool] | None:
+    def goes_first(self, run: str) -> list[tuple[str, bool]]:
         """The turn of a run's conversation that goes before it, and whether workers drive that."""
-        sql = (
+        return self._database.execute(
             "SELECT id, queue IS NOT NULL FROM gram_runs WHERE id = "
-            f"(SELECT {FIRST_TURN} FROM gram_runs AS r WHERE id = ? AND conversation IS NOT NULL)"
+            f"(SELECT {FIRST_TURN} FROM gram_runs AS r WHERE id = ? AND conversation IS NOT NULL)",
+            run,
         )
-        return next(iter(self._database.execute(sql, run)), None)
 
     def has_gone_on(self, run: str) -> bool:
         """Whether a turn has begun, and its conversation has gone on since, so that it cannot."""

@@ -27,31 +27,17 @@ from typing import Any, Final, TypedDict, Unpack, cast
 from attrs import field, frozen
 from pyrsistent import PMap, thaw
 
+import lenses_ext
 from gram import Diagnostic, Document, GramError, Pattern, origin, parse as parse_gram
 from gram.documents import decode, resolved
 from gram.errors import expect
 from gram.extras import install
 from gram.words import did_you_mean
-from lenses_ext import (
-    Model,
-    ProgramLike,
-    Project,
-    load_project,
-    result_schema,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import Model, ProgramLike
 from lenses_ext.schemas import Match
 
-from ..errors import (
-    ConfigurationError,
-    RunExistsError,
-    StoreError,
-    ToolBindingError,
-    ValidationError,
-)
+from .. import errors
+from ..errors import ConfigurationError, ToolBindingError
 from ..execution import current_trace
 from ..history.records import RecordedRun
 from ..history.stores import (
@@ -88,9 +74,15 @@ def queue_of(state: State, own_tools: Iterable[str] = ()) -> str:
         state: the run as it begins.
         own_tools: the names of the tools of its own that it was recorded with.
     """
-    parts = (tool_spec_name, tool_spec_description, tool_spec_schema)
+    parts = (
+        lenses_ext.tool_spec_name,
+        lenses_ext.tool_spec_description,
+        lenses_ext.tool_spec_schema,
+    )
     tools = {  # agents may have different ones of the same name
-        write_json([*(view(part, spec) for part in parts), result_schema(spec)])
+        write_json(
+            [*(lenses_ext.view(part, spec) for part in parts), lenses_ext.result_schema(spec)]
+        )
         for spec in tools_to_bind(state.agent)
     }
     models = {f"{model.provider.lower()}/{model.name}" for model in models_asked(state)}
@@ -275,7 +267,7 @@ def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | No
 
     try:
         database.together(work)
-    except RunExistsError:
+    except errors.RunExistsError:
         kept = store.recorded(run)
         _expect_same(store, queue, kept.first, state, facts, due)
         if store.row(run).status not in ENDED:
@@ -300,7 +292,7 @@ def _expect_same(
     if when is not None and when != (due or 0.0):  # None where it does not matter any more
         others.append("the time")
     if others:
-        raise StoreError(
+        raise errors.StoreError(
             f"{store.name_of(state.run_id)}: another run was submitted under this id: "
             f"{', '.join(others)} differ{'' if len(others) > 1 else 's'}\n"
             "  hint: give another id, or submit the same"
@@ -342,7 +334,7 @@ class Schedule:
 
     name: str
     cron: str
-    program: Project
+    program: lenses_ext.Project
     input: Given
     options: KeptOptions = field(factory=lambda: KeptOptions())
     facts: Mapping[str, Any] = field(factory=dict)
@@ -414,7 +406,7 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
     faults = [_fault(each, "a file of schedules has only [name:Schedule {…}]") for each in others]
     faults += schedule_faults(document)
     if faults:
-        raise ValidationError.of(faults)
+        raise errors.ValidationError.of(faults)
     return tuple(_schedule(each, path.parent) for each in patterns)
 
 
@@ -468,7 +460,7 @@ def _schedule(pattern: Pattern, folder: Path) -> Schedule:
     return Schedule(
         pattern.value.identity,
         str(given["cron"]),
-        load_project(program),
+        lenses_ext.load_project(program),
         cast(Given, thaw(said)),
         KeptOptions(**{key: given.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]  # both are texts, as was checked
         {key: given[key] for key in ("tenant", "conversation", "priority") if key in given},

@@ -1,6 +1,6 @@
 """Writes conversations, responses and runs as gram, and reads them back."""
 
-from .patterns import load_context, message_to_pattern, messages_of, save_context
+from .patterns import load_context, message_to_pattern, messages_of, note_line, save_context
 from .property_forms import Reader, expect_one_of, pattern_line, without_empty, write_text
 from .recorded_run import Entry, RecordedRun, RecordedStep, Replayer, effect_lines, position_text
 from .run_file import (
@@ -22,7 +22,6 @@ from .run_text import (
     event_line,
     event_lines,
     head_of,
-    note_line,
     program_text,
     read_run,
     read_turns,

@@ -58,53 +58,27 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, Union, get_args
+from typing import Any, Final, TypeAlias, Union, get_args
 
-from gram import (
-    Diagnostic,
-    Pattern,
-    Span,
-    Subject,
-    TaggedString,
-    Value,
-    dumps,
-    format_text,
-    loads_one,
-    parse_file,
-)
+import gram
+from gram import Diagnostic, Pattern, TaggedString
 from gram.documents import holding
 from gram.errors import expect
 
+from ... import machine
 from ...errors import ValidationError
 from ...execution import Note
 from ...files import File, is_address
-from ...machine import (
-    AgentResponse,
-    ApprovalPolicy,
-    AssistantRole,
-    CallBegun,
-    CallFailed,
-    ConversationContext,
-    CostReached,
-    Decided,
-    Event,
-    FunctionRole,
-    Message,
-    MessageRole,
-    ModelReplied,
-    Resumed,
-    Role,
-    State,
-    TimeUp,
-    ToolCall,
-    ToolInvocation,
-    ToolReturned,
-    Usage,
-    UserRole,
-    conversation_of,
-    empty_context,
+from ...machine import AgentResponse, ConversationContext, Event, Message, Resumed, ToolInvocation
+from .property_forms import (
+    Form,
+    Reader,
+    expect_one_of,
+    node,
+    pattern_line,
+    write_json_value,
+    write_text,
 )
-from .property_forms import Form, Reader, expect_one_of, node, write_json_value, write_text
 
 # --- files
 
@@ -169,7 +143,7 @@ def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
     return file
 
 
-def contents(state: State, events: Iterable[Event] = ()) -> dict[str, bytes]:
+def contents(state: machine.State, events: Iterable[Event] = ()) -> dict[str, bytes]:
     """The bytes of the files that a run was begun with, or that came since, by their hashes.
 
     Args:
@@ -177,12 +151,14 @@ def contents(state: State, events: Iterable[Event] = ()) -> dict[str, bytes]:
         events: what has happened since.
     """
     given = (file for each in state.beginning.context for file in each.attachments)
-    returned = (file for each in events if isinstance(each, ToolReturned) for file in each.files)
+    returned = (
+        file for each in events if isinstance(each, machine.ToolReturned) for file in each.files
+    )
     files = (*given, *returned)
     return {each.sha256: each.content for each in files if each.content is not None}
 
 
-def _decoded(value: Value) -> bytes:
+def _decoded(value: gram.Value) -> bytes:
     if isinstance(value, TaggedString) and value.tag == BASE64:
         with suppress(ValueError):
             return b64decode(value.content, validate=True)
@@ -196,16 +172,16 @@ ASSISTANT = "Assistant"
 TOOL_CALL = "ToolCall"
 FUNCTION = "Function"
 
-_LABELS: dict[Role, str] = {UserRole: "User", AssistantRole: ASSISTANT}
+_LABELS: dict[machine.Role, str] = {machine.UserRole: "User", machine.AssistantRole: ASSISTANT}
 _ROLES = {label: role for role, label in _LABELS.items()}
 _MESSAGE: Final = Form(Message)
-_CALL: Final = Form(ToolCall)
+_CALL: Final = Form(machine.ToolCall)
 
 
 def context_written(context: Iterable[Message], *, by: str) -> Pattern:
     """Convert a conversation to a pattern; ``by`` is the name of the function, for errors."""
-    messages = conversation_of(context, by=by)
-    return Pattern(Subject("", {CONVERSATION}), messages_to_patterns(messages))
+    messages = machine.conversation_of(context, by=by)
+    return Pattern(gram.Subject("", {CONVERSATION}), messages_to_patterns(messages))
 
 
 def messages_to_patterns(
@@ -231,8 +207,8 @@ def messages_of(lines: Iterable[str]) -> ConversationContext:
     """Read messages, each from its own line of gram."""
     elements = ", ".join(lines)
     if not elements:
-        return empty_context
-    return written_context(loads_one(f"[:{CONVERSATION} | {elements}]"), {})
+        return machine.empty_context
+    return written_context(gram.loads_one(f"[:{CONVERSATION} | {elements}]"), {})
 
 
 def message_to_pattern(message: Message, written: set[str]) -> Pattern:
@@ -245,9 +221,9 @@ def message_to_pattern(message: Message, written: set[str]) -> Pattern:
         written: the hashes of files whose bytes are written before; new ones are added.
     """
     role, properties = message.role, _MESSAGE.write(message)
-    if isinstance(role, FunctionRole):
+    if isinstance(role, machine.FunctionRole):
         properties["name"] = write_text(role.name)
-    label = FUNCTION if isinstance(role, FunctionRole) else _LABELS[role]
+    label = FUNCTION if isinstance(role, machine.FunctionRole) else _LABELS[role]
     files = files_to_patterns(message.attachments, written)
     calls = (node(TOOL_CALL, _CALL.write(each)) for each in message.tool_calls)
     return node(label, properties, (*files, *calls))
@@ -271,21 +247,15 @@ def message_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> Message:
     label = expect_one_of([*_ROLES, FUNCTION], pattern)
     names = ("name",) if label == FUNCTION else ()
     read = Reader(pattern, label, [*_MESSAGE.keys, *names])
-    role: MessageRole = FunctionRole(read.name("name")) if names else _ROLES[label]
+    role: machine.MessageRole = machine.FunctionRole(read.name("name")) if names else _ROLES[label]
     files = [each for each in pattern.elements if FILE in each.value.labels]
     calls = [each for each in pattern.elements if FILE not in each.value.labels]
     return Message(
         role,
-        tool_calls=map(_call_from_pattern, calls),
+        tool_calls=map(_CALL.made, calls),
         attachments=[file_from_pattern(each, known) for each in files],
         **_MESSAGE.read(read),
     )
-
-
-def _call_from_pattern(pattern: Pattern) -> ToolCall:
-    read = Reader(pattern, TOOL_CALL, _CALL.keys)
-    read.without_elements()
-    return ToolCall(**_CALL.read(read))
 
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
@@ -304,7 +274,7 @@ def save_context(path: PathLike, context: Iterable[Message]) -> None:
     expect(path, (str, os.PathLike), "path", by="save_context")
     pattern = context_written(context, by="save_context")
     with holding(Path(path), private=True) as file:
-        file.write(format_text(dumps(pattern)))
+        file.write(gram.format_text(gram.dumps(pattern)))
 
 
 def load_context(path: PathLike) -> ConversationContext:
@@ -316,13 +286,15 @@ def load_context(path: PathLike) -> ConversationContext:
         ValidationError: the file is not exactly one conversation; the fault has its place.
     """
     expect(path, (str, os.PathLike), "path", by="load_context")
-    document = parse_file(Path(path))
+    document = gram.parse_file(Path(path))
     if len(document.patterns) == 1:
         return written_context(document.patterns[0], {})
     message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"
     if document.patterns:
         raise ValidationError.of([Diagnostic.of("no-conversation", message, document.patterns[1])])
-    empty = Diagnostic("no-conversation", "error", message, span=Span(0, 0), source=document.source)
+    empty = Diagnostic(
+        "no-conversation", "error", message, span=gram.Span(0, 0), source=document.source
+    )
     raise ValidationError.of([empty])
 
 
@@ -334,16 +306,12 @@ INVOCATION = "ToolInvocation"
 CHANGES: Final = Form(Resumed, without=["at"])
 """How a change by the caller is written, and what a run begins with."""
 
-_ANSWERS = (ModelReplied, CallBegun, ToolReturned, CallFailed, Decided, CostReached, TimeUp)
 EVENTS: Final[Mapping[type[Event], Form]] = {
-    **{kind: Form(kind) for kind in _ANSWERS},
-    Resumed: CHANGES,
+    kind: CHANGES if kind is Resumed else Form(kind) for kind in get_args(Event)
 }
 _EVENTS: Final = {kind.__name__: kind for kind in EVENTS}
 
-NOTES: Final = {kind.__name__: kind for kind in get_args(Note)}
-"""The notes, by their labels."""
-_NOTES: Final = {label: Form(kind) for label, kind in NOTES.items()}
+_NOTES: Final = {kind.__name__: Form(kind) for kind in get_args(Note)}
 
 
 def event_written(
@@ -359,11 +327,11 @@ def event_written(
     properties = EVENTS[type(event)].write(event)
     elements: tuple[Pattern, ...] = ()
     match event:
-        case ModelReplied():
+        case machine.ModelReplied():
             elements = (message_to_pattern(event.message, set()),)
-        case ToolReturned():
+        case machine.ToolReturned():
             elements = tuple(files_to_patterns(event.files, written))
-        case Resumed(policy=ApprovalPolicy() as policy):
+        case Resumed(policy=machine.ApprovalPolicy() as policy):
             elements = (policy.to_pattern(),)
     if seconds is not None:
         properties["seconds"] = round(seconds, 6)
@@ -372,78 +340,63 @@ def event_written(
     return node(type(event).__name__, properties, elements)
 
 
-class WrittenEvent(NamedTuple):
-    """An event as it is written.
-
-    Attributes:
-        event: the event.
-        seconds: how long the effect took that it answers, or None.
-        request: the fingerprint of the request that a reply answers, or None.
-    """
-
-    event: Event
-    seconds: float | None
-    request: str | None
-
-
-def written_event(pattern: Pattern, known: dict[str, bytes]) -> WrittenEvent:
+def written_event(
+    pattern: Pattern, known: dict[str, bytes]
+) -> tuple[Event, float | None, str | None]:
     """Read an event and what is beside it.
 
     Args:
         pattern: its pattern.
         known: the bytes of files that were read before, by their hashes; new ones are added.
 
+    Returns:
+        The event, how long the effect took that it answers, and the fingerprint of the request that
+        a reply answers; None for what is not known.
+
     Raises:
         ValidationError: the pattern is not an event; the fault has its place.
     """
     label = expect_one_of(_EVENTS, pattern)
     kind, elements = _EVENTS[label], pattern.elements
-    beside = ("seconds", "request") if kind is ModelReplied else ("seconds",)
+    beside = ("seconds", "request") if kind is machine.ModelReplied else ("seconds",)
     read = Reader(pattern, label, [*EVENTS[kind].keys, *beside])
     given = EVENTS[kind].read(read)
-    if kind is ModelReplied:
+    if kind is machine.ModelReplied:
         if len(elements) != 1:
             read.refuse("no-message", "a ModelReplied must have one element, what the model said")
         given["message"] = message_from_pattern(elements[0], {})
-    elif kind is ToolReturned:
+    elif kind is machine.ToolReturned:
         given["files"] = tuple(file_from_pattern(each, known) for each in elements)
     elif kind is Resumed and elements:
         if len(elements) > 1:
             read.refuse("ill-formed", "a Resumed has at most one element, its ApprovalPolicy")
-        given["policy"] = ApprovalPolicy.from_pattern(elements[0])
+        given["policy"] = machine.ApprovalPolicy.from_pattern(elements[0])
     else:
         read.without_elements()
     request = read.text("request") if read.has("request") else None
-    return WrittenEvent(kind(**given), read.seconds(), request)
+    return kind(**given), read.seconds(), request
 
 
-def note_to_pattern(note: Note) -> Pattern:
-    """Convert a note to a pattern."""
+def note_line(note: Note) -> str:
+    """A note as a line of gram."""
     label = type(note).__name__
-    return node(label, _NOTES[label].write(note))
+    return pattern_line(node(label, _NOTES[label].write(note)))
 
 
-def label_of_note(pattern: Pattern) -> str | None:
-    """The label of an entry that is a note; None for an event."""
-    return next((each for each in pattern.value.labels if each in NOTES), None)
-
-
-def note_from_pattern(pattern: Pattern, label: str) -> Note:
-    """Read a note.
+def note_from_pattern(pattern: Pattern) -> Note | None:
+    """Read a note; None for an entry that is none.
 
     Raises:
-        ValidationError: the pattern is not a note; the fault has its place.
+        ValidationError: the note is not as one is written; the fault has its place.
     """
-    read = Reader(pattern, label, _NOTES[label].keys)
-    read.without_elements()
-    note: Note = NOTES[label](**_NOTES[label].read(read))
-    return note
+    forms = (_NOTES[label].made(pattern) for label in pattern.value.labels if label in _NOTES)
+    return next(forms, None)
 
 
 # --- responses
 
 _RESPONSE: Final = Form(AgentResponse, without=["usage"])
-_USAGE: Final = Form(Usage)
+_USAGE: Final = Form(machine.Usage)
 
 
 def response_written(response: AgentResponse) -> Pattern:
@@ -471,8 +424,8 @@ def written_response(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse
         read.parsed(given["content"], "content")
     return AgentResponse(
         tools_used=used,
-        context=written_context(said[0], known) if said else empty_context,
-        usage=Usage(**_USAGE.read(read)),
+        context=written_context(said[0], known) if said else machine.empty_context,
+        usage=machine.Usage(**_USAGE.read(read)),
         **given,
     )
 
@@ -550,4 +503,4 @@ def from_pattern(pattern: Pattern) -> Recordable:
     """
     expect(pattern, Pattern, "pattern", by="from_pattern")
     label = expect_one_of([*_READERS, *_EVENTS], pattern)
-    return _READERS[label](pattern, {}) if label in _READERS else written_event(pattern, {}).event
+    return _READERS[label](pattern, {}) if label in _READERS else written_event(pattern, {})[0]

@@ -19,7 +19,7 @@ from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Diagnostic, GramError, Pattern, Subject, Symbol, TaggedString, Value, write_pattern
 from gram.words import did_you_mean
-from gram.writing import ONE_LINE, Spelling
+from gram.writing import ONE_LINE
 from lenses_ext import Model
 
 from ...errors import ValidationError
@@ -223,11 +223,7 @@ def node(
 
 def pattern_line(pattern: Pattern) -> str:
     """The canonical text of a pattern on one line."""
-    return write_pattern(pattern, style=_on_one_line)
-
-
-def _on_one_line(_: tuple[Pattern, ...]) -> Spelling:
-    return ONE_LINE
+    return write_pattern(pattern, style=lambda _: ONE_LINE)
 
 
 # --- attributes
@@ -258,10 +254,6 @@ def _write_map(given: Mapping[str, Any]) -> Value:
 def _text_of(make: Callable[[str], Any]) -> Callable[[Reader, str], Any]:
     """Reads what a function makes of a text, which it may refuse."""
     return lambda read, key: read.made(key, make, read.text(key))
-
-
-def _limits(given: dict[str, Any]) -> Limits:
-    return Limits(**given)
 
 
 def _usage(counts: dict[str, Any]) -> Usage:
@@ -316,7 +308,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "at": Kind(tuple, Reader.position, ()),
     "limits": Kind(
         lambda each: _write_map(asdict(each)),
-        lambda read, key: read.made(key, _limits, read.map(key)),
+        lambda read, key: read.made(key, lambda given: Limits(**given), read.map(key)),
     ),
     "model": Kind(str, _text_of(Model.parse)),
     "name": Kind(write_text, Reader.name),
@@ -357,6 +349,7 @@ class Form:
     """
 
     def __init__(self, made: type, without: Collection[str] = ()) -> None:
+        self._made = made
         self._parts = [
             (each.name, _key_of(each.name), _KINDS[each.name], each.default)
             for each in fields(made)
@@ -380,3 +373,9 @@ class Form:
             for name, key, kind, default in self._parts
             if read.has(key) or default is NOTHING or isinstance(default, Factory)  # type: ignore[arg-type]  # a class
         }
+
+    def made(self, pattern: Pattern) -> Any:
+        """The value of a pattern that has its class as the label, and no elements."""
+        read = Reader(pattern, self._made.__name__, self.keys)
+        read.without_elements()
+        return self._made(**self.read(read))

@@ -14,29 +14,10 @@ from attrs import field, frozen
 from gram import Pattern, Source, dumps, format_text
 from lenses_ext.weak_cache import memo
 
+from ... import machine
 from ...errors import ReplayError
 from ...execution import Begun, Folded, Note
-from ...machine import (
-    Ask,
-    AssistantRole,
-    At,
-    CallBegun,
-    CallModel,
-    CallTool,
-    Effect,
-    Event,
-    Happened,
-    Message,
-    Request,
-    Resumed,
-    State,
-    Step,
-    ToolInvocation,
-    Usage,
-    pending,
-    start_again,
-    step,
-)
+from ...machine import At, CallBegun, CallModel, Effect, Event, Request, State, Step, pending, step
 from ...shown import NOTEBOOK
 from ...tools import Tool
 from .patterns import message_in_short
@@ -65,7 +46,7 @@ _line = memo(pattern_line)
 
 
 @memo
-def _digest(message: Message) -> bytes:
+def _digest(message: machine.Message) -> bytes:
     return sha256(pattern_line(message_in_short(message)).encode()).digest()
 
 
@@ -73,7 +54,7 @@ def effect_lines(effect: Effect) -> list[str]:
     """What an effect asks for, a line for each part."""
     if isinstance(effect, CallModel):
         return list(_request_lines(effect.request))
-    asked = "may it run" if isinstance(effect, Ask) else "run"
+    asked = "may it run" if isinstance(effect, machine.Ask) else "run"
     return [f"{asked}: {effect.name}", f"arguments: {effect.arguments}"]
 
 
@@ -108,7 +89,7 @@ class RecordedStep:
     event: Event
     state: State
     effects: tuple[Effect, ...] = field(eq=False, repr=False)
-    happened: tuple[Happened, ...] = field(eq=False, repr=False)
+    happened: tuple[machine.Happened, ...] = field(eq=False, repr=False)
     seconds: float | None = None
     request: str | None = None
     start: int | None = field(default=None, eq=False, repr=False)
@@ -153,7 +134,7 @@ class Replayer:
         before = self.state
         self.state, effects, happened = step(before, event)
         effect = None if isinstance(event, CallBegun) else self._waiting.pop(event.at, None)
-        if isinstance(event, Resumed):  # whose effects are all that there is to do
+        if isinstance(event, machine.Resumed):  # whose effects are all that there is to do
             self._waiting.clear()
         self._waiting.update((each.at, each) for each in effects)
         given = (seconds, request, start)
@@ -213,9 +194,9 @@ class RecordedRun:
         return NOTEBOOK["run"](self)
 
     @property
-    def happened(self) -> tuple[Happened, ...]:
+    def happened(self) -> tuple[machine.Happened, ...]:
         """What happened when it began."""
-        return start_again(self.first).happened
+        return machine.start_again(self.first).happened
 
     @property
     def state(self) -> State:
@@ -231,15 +212,15 @@ class RecordedRun:
     def content(self) -> str:
         """What the model has said last; ``""`` before it said anything."""
         last = self.state.context[-1]
-        return last.content if last.role is AssistantRole else ""
+        return last.content if last.role is machine.AssistantRole else ""
 
     @property
-    def tools_used(self) -> tuple[ToolInvocation, ...]:
+    def tools_used(self) -> tuple[machine.ToolInvocation, ...]:
         """The calls that were answered, in their order, also those of a turn that did not end."""
         return self.state.tools_used
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> machine.Usage:
         """The tokens that were used."""
         return self.state.usage
 
@@ -324,7 +305,8 @@ def awaited(state: State) -> str:
 def _answer_of(effect: Effect) -> str:
     if isinstance(effect, CallModel):
         return f"a reply of {effect.request.model}"
-    return f"{'a result of' if isinstance(effect, CallTool) else 'a decision about'} {effect.name}"
+    what = "a result of" if isinstance(effect, machine.CallTool) else "a decision about"
+    return f"{what} {effect.name}"
 
 
 def position_text(at: At) -> str:

@@ -47,25 +47,16 @@ from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now
 from ...machine import Event, State, Status
 from ...tools import Tool
+from .patterns import note_line
 from .recorded_run import RecordedRun, Replayer
-from .run_text import (
-    RUN,
-    RecordedTurns,
-    Turn,
-    event_line,
-    note_line,
-    read_run,
-    read_turns,
-    run_text,
-    tool_pattern,
-)
+from .run_text import RecordedTurns, Turn, event_line, read_run, read_turns, run_text, tool_pattern
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
 _PATIENCE = 0.2  # seconds in which another process may let go of the file, such as one that looks
 _LOOKS = 10
 
-_START: Final = f"[:{RUN} ".encode()
+_START: Final = b"[:Run "
 _WHOLE_RUN: Final = re.compile(rb"^[\[(]:Run .*\n", re.MULTILINE)
 
 
@@ -182,7 +173,9 @@ class RunFile:
             with open(self.path, "r+b", buffering=0, opener=_at_its_end) as file:
                 self._file = file
                 _lock(file, self.path)
-                self._loop = _running_loop()
+                self._loop = None
+                with suppress(RuntimeError):  # there is none
+                    self._loop = asyncio.get_running_loop()
                 _holders[_identity(file)] = self
                 if not os.fstat(file.fileno()).st_nlink:
                     reason = "removed by another process since it was opened; nothing recorded"
@@ -423,13 +416,6 @@ _holders: WeakValueDictionary[tuple[int, int], RunFile] = WeakValueDictionary()
 def _identity(file: FileIO) -> tuple[int, int]:
     found = os.fstat(file.fileno())
     return found.st_dev, found.st_ino
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def _lock(file: FileIO, path: Path) -> None:

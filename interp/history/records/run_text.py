@@ -27,66 +27,29 @@ from typing import Any, Final, NamedTuple
 from attrs import evolve
 from pyrsistent import pvector
 
-from gram import (
-    Diagnostic,
-    GramError,
-    Pattern,
-    Source,
-    Subject,
-    TaggedString,
-    Value,
-    dumps,
-    origin,
-    parse,
-    read_in_pieces,
-)
+import gram
+from gram import Diagnostic, GramError, Pattern, Source, Value, dumps, origin, parse
 from lenses_ext.weak_cache import memo
 
+from ... import machine
 from ...errors import ReplayError, ValidationError
-from ...execution import Folded, Note
+from ...execution import Folded
 from ...json_text import write_json
-from ...machine import (
-    ApprovalPolicy,
-    CallModel,
-    ConversationContext,
-    Resumed,
-    State,
-    Status,
-    ToolReturned,
-    allow_all,
-    context_before,
-    empty_context,
-    interrupted_context,
-    start,
-)
+from ...machine import ConversationContext, State, allow_all, context_before, empty_context
 from ...programs import the_agent
 from ...tools import Tool
-from .patterns import (
-    CHANGES,
-    CONVERSATION,
-    contents,
-    event_written,
-    file_from_pattern,
-    files_to_patterns,
-    label_of_note,
-    messages_to_patterns,
-    note_from_pattern,
-    note_to_pattern,
-    written_context,
-    written_event,
+from . import patterns, recorded_run
+from .patterns import CHANGES, CONVERSATION, contents, written_context
+from .property_forms import (
+    TIME,
+    Reader,
+    node,
+    pattern_line,
+    without_empty,
+    write_json_value,
+    write_text,
 )
-from .property_forms import TIME, Reader, node, pattern_line, write_json_value, write_text
-from .recorded_run import (
-    BUILT_IN,
-    LIBRARY,
-    ONCE,
-    Entry,
-    RecordedRun,
-    RecordedStep,
-    Replayer,
-    awaited,
-    fingerprint,
-)
+from .recorded_run import LIBRARY, ONCE, Entry, RecordedRun, Replayer, fingerprint
 
 RUN: Final = "Run"
 FORMAT: Final = 1
@@ -125,9 +88,9 @@ def context_after(state: State) -> ConversationContext:
     A turn that has no answer leaves what its tools did, so that it is not done again.
     """
     is_nothing_done = not state.tools_used and len(state.asks) == len(state.calls)
-    if state.status is not Status.DONE and is_nothing_done:
+    if state.status is not machine.Status.DONE and is_nothing_done:
         return context_before(state)
-    return interrupted_context(state)
+    return machine.interrupted_context(state)
 
 
 def head_of(
@@ -159,25 +122,23 @@ def head_of(
     if after is not None and before == after.context:
         old, old_parts = _said(after.state, after.library)
         missing = sorted({*old, *old_parts} - {*properties, *parts})
-        same = {key for key, value in old.items() if _is_same(value, properties.get(key))}
-        properties = {key: value for key, value in properties.items() if key not in same}
+        properties = {  # 1 and 1.0 are not written alike
+            key: value
+            for key, value in properties.items()
+            if key not in old or node(RUN, {key: value}) != node(RUN, {key: old[key]})
+        }
         parts = {key: part for key, part in parts.items() if part != old_parts.get(key)}
         properties["after"] = write_text(after.state.run_id)
         properties |= {"without": pvector(missing)} if missing else {}
         has_context = False
     elements = list[Pattern]()
     if before and has_context:
-        elements.append(node(CONVERSATION, {}, messages_to_patterns(before)))
+        elements.append(node(CONVERSATION, {}, patterns.messages_to_patterns(before)))
     if run.attachments:
         written = {file.sha256 for each in before for file in each.attachments}
-        elements.append(node(ATTACHED, {}, files_to_patterns(run.attachments, written)))
+        elements.append(node(ATTACHED, {}, patterns.files_to_patterns(run.attachments, written)))
     elements += [parts[label] for label in (_POLICY, LIBRARY) if label in parts]
     return pattern_line(node(RUN, properties, elements))
-
-
-def _is_same(value: Value, other: Value | None) -> bool:
-    """Whether two values are written alike; 1 and 1.0 are not."""
-    return other is not None and node(RUN, {"value": value}) == node(RUN, {"value": other})
 
 
 def _said(
@@ -186,7 +147,7 @@ def _said(
     """The properties and parts of a first entry that the next turn may have in common with it."""
     run = state.beginning.run
     program, filename = program_text(run.program)
-    begun_with = Resumed(
+    begun_with = machine.Resumed(
         run.limits, run.model, None, run.settings or None, run.check_results and None
     )
     properties: dict[str, Any] = CHANGES.write(begun_with) | {
@@ -209,7 +170,8 @@ def _version() -> str:
     return version("gram-agents")
 
 
-def _find_text(program: Pattern) -> tuple[str, str | None]:
+@memo
+def program_text(program: Pattern) -> tuple[str, str | None]:
     """A text that a program is read from, and the name of its file, or None."""
     read = origin(program)
     if read is None:
@@ -222,22 +184,16 @@ def _find_text(program: Pattern) -> tuple[str, str | None]:
     return (text if found == program else dumps(program)), filename
 
 
-program_text = memo(_find_text)
-
-
 def tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
     """A tool as a record has it."""
     if isinstance(tool, Pattern):
         return tool
     properties: dict[str, Value] = {
         "description": write_text(tool.description),
-        "schema": TaggedString("json", write_json(tool.schema)),
+        "schema": gram.TaggedString("json", write_json(tool.schema)),
     }
-    if tool.once or tool.name in once:
-        properties[ONCE] = True
-    if tool.is_built_in:
-        properties[BUILT_IN] = True
-    return Pattern(Subject(tool.name, {"Implementation"}, properties))
+    flags = {ONCE: tool.once or tool.name in once, recorded_run.BUILT_IN: tool.is_built_in}
+    return Pattern(gram.Subject(tool.name, {"Implementation"}, properties | without_empty(flags)))
 
 
 def run_from_head(
@@ -294,12 +250,12 @@ def run_from_head(
     if CONVERSATION in parts:
         before = written_context(parts[CONVERSATION], known)
     attached = parts[ATTACHED].elements if ATTACHED in parts else ()
-    files = [file_from_pattern(each, known) for each in attached]
-    policy = ApprovalPolicy.from_pattern(parts[_POLICY]) if _POLICY in parts else allow_all
+    files = [patterns.file_from_pattern(each, known) for each in attached]
+    policy = machine.ApprovalPolicy.from_pattern(parts[_POLICY]) if _POLICY in parts else allow_all
     given, library = read.json_value("input").value, parts[LIBRARY].elements
     tools = (each.value for each in library)
     try:
-        first = start(
+        first = machine.start(
             agent,
             [given, *files] if files else given,
             before,
@@ -326,15 +282,10 @@ _HINT: Final = "was it edited?"
 def event_line(folded: Folded, seconds: float | None = None) -> str:
     """An event, see `RunLog.append`."""
     event, effect = folded.event, folded.effect
-    request = fingerprint(effect.request) if isinstance(effect, CallModel) else None
-    has_files = isinstance(event, ToolReturned) and event.files
+    request = fingerprint(effect.request) if isinstance(effect, machine.CallModel) else None
+    has_files = isinstance(event, machine.ToolReturned) and event.files
     written = {*contents(folded.state, folded.state.events[:-1])} if has_files else set()
-    return pattern_line(event_written(event, written, seconds, request))
-
-
-def note_line(note: Note) -> str:
-    """A note."""
-    return pattern_line(note_to_pattern(note))
+    return pattern_line(patterns.event_written(event, written, seconds, request))
 
 
 def event_lines(state: State) -> Iterator[str]:
@@ -403,7 +354,7 @@ def read_turns(
     source, given, last = Source(text, name), empty_context, ""
     runs, turns = dict[str, tuple[RecordedRun, list[Entry]]](), dict[str, Turn]()
     befores = dict[str, str]()
-    for each in read_in_pieces(source):
+    for each in gram.read_in_pieces(source):
         labels = each.value.labels
         if CONVERSATION in labels and not runs:
             given = written_context(each, {})
@@ -418,8 +369,8 @@ def read_turns(
             after, last = each.value.properties.get("after"), run.first.run_id
             befores[last] = after if isinstance(after, str) else ""
             runs[last], turns[last] = (run, entries), Turn(run.first, run.library)
-        elif label := label_of_note(each):
-            entries.append(note_from_pattern(each, label))
+        elif note := patterns.note_from_pattern(each):
+            entries.append(note)
         else:
             entries.append(_step(replayer, each, known))
             turns[run.first.run_id] = Turn(replayer.state, run.library)
@@ -445,11 +396,13 @@ def taken_back(run: str) -> Pattern:
     return node(TAKEN_BACK, {"run": write_text(run)})
 
 
-def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> RecordedStep:
-    written, place = written_event(entry, known), origin(entry)
+def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> recorded_run.RecordedStep:
+    event, seconds, request = patterns.written_event(entry, known)
+    place = origin(entry)
     try:
-        return replayer.take(*written, start=place.span.start if place else None)
+        return replayer.take(event, seconds, request, place.span.start if place else None)
     except GramError as error:
-        told = str(error).replace(repr(written.event), "it")  # the entry is shown below
-        message = f"the run does not come to this: {told}; expected {awaited(replayer.state)}"
+        told = str(error).replace(repr(event), "it")  # the entry is shown below
+        expected = recorded_run.awaited(replayer.state)
+        message = f"the run does not come to this: {told}; expected {expected}"
         raise ReplayError(Diagnostic.of("misfit", message, entry).with_hint()) from None

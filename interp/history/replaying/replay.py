@@ -17,36 +17,10 @@ from attrs import define, evolve, field, frozen
 from gram.documents import resolved
 from gram.errors import expect
 
+from ... import execution, machine
 from ...errors import ReplayError
-from ...execution import (
-    Handler,
-    Observation,
-    ReasoningDelta,
-    Report,
-    Stopped,
-    TextDelta,
-    ToolStarted,
-    finished,
-    observations,
-)
-from ...machine import (
-    FORBIDDEN,
-    Ask,
-    At,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Effect,
-    Event,
-    ModelReplied,
-    Resumed,
-    State,
-    Status,
-    ToolFinished,
-    frames_inside,
-    pending,
-)
+from ...execution import Handler, Observation, ReasoningDelta, Report
+from ...machine import At, CallModel, CallTool, Decided, Effect, Event, ModelReplied
 from ..records import PathLike, RecordedRun, RecordedStep, effect_lines, is_recorded, position_text
 from ..stores import RunStore, StoreLike, address_of_run, load_run, opened, run_named
 from .entries import Timeline
@@ -66,7 +40,7 @@ class Replay:
     run: RecordedRun
 
     @property
-    def state(self) -> State:
+    def state(self) -> machine.State:
         """The State of the run after what was shown."""
         return self.run.state
 
@@ -78,23 +52,18 @@ class Replay:
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
         self.run.check()  # all of it, before anything is seen
-        yield from frames_inside(self.run.first)
+        yield from machine.frames_inside(self.run.first)
         for step in self.run.steps:
-            yield from _seen(step)
-        if pending(self.state) and not self.state.asks:
+            if isinstance(step.effect, CallTool):
+                yield execution.ToolStarted(step.effect)
+            if isinstance(step.event, ModelReplied) and step.event.reasoning:
+                yield ReasoningDelta(step.event.at, step.event.reasoning)
+            yield from execution.observations(step.event, step.taken)
+        if machine.pending(self.state) and not self.state.asks:
             waits, steps = self.state.status.value, self.run.steps
             told = f"the recording ends here: the run is {waits}; gram resume goes on"
             raise ReplayError(self.run.placed(told, steps[-1] if steps else None))
-        yield finished(self.state)
-
-
-def _seen(step: RecordedStep) -> Iterator[Observation]:
-    """What there was to see of a step."""
-    if isinstance(step.effect, CallTool):
-        yield ToolStarted(step.effect)
-    if isinstance(step.event, ModelReplied) and step.event.reasoning:
-        yield ReasoningDelta(step.event.at, step.event.reasoning)
-    yield from observations(step.event, step.taken)
+        yield execution.finished(self.state)
 
 
 _PAUSE: Final = 0.1  # seconds between two looks
@@ -172,7 +141,7 @@ def _followed(
 
 def _has_ended(run: RecordedRun) -> bool:
     last = run.entries[-1] if run.entries else None
-    return run.state.status is Status.DONE or isinstance(last, Stopped)
+    return run.state.status is machine.Status.DONE or isinstance(last, execution.Stopped)
 
 
 # --- to answer
@@ -197,7 +166,7 @@ def recorded(
         ValidationError: the file is not the record of a run; the fault has its place.
         ReplayError: an event of the file does not fit the run.
     """
-    return evolve(_recorded(run), live={CallModel: model, CallTool: tools, Ask: tools})
+    return evolve(_recorded(run), live={CallModel: model, CallTool: tools, machine.Ask: tools})
 
 
 def _recorded(run: RecordedRun | PathLike) -> _Recorded:
@@ -256,16 +225,16 @@ def _answers_without_asking(step: RecordedStep) -> Iterator[tuple[Effect, Event]
     A change on resuming answers questions, and asks about calls that had begun.
     """
     answered = {
-        each.at: each.invocation for each in step.happened if isinstance(each, ToolFinished)
+        each.at: each.invocation for each in step.happened if isinstance(each, machine.ToolFinished)
     }
     for ask in step.before.asks:
         call, answer = CallTool(ask.at, ask.name, ask.arguments), answered.get(ask.at)
         if ask.may_have_run:
             if answer and answer.error:
-                yield call, CallFailed(ask.at, answer.error)
-        elif isinstance(step.event, Resumed):
+                yield call, machine.CallFailed(ask.at, answer.error)
+        elif isinstance(step.event, machine.Resumed):
             if answer:
-                yield ask, Decided(ask.at, False, FORBIDDEN)
+                yield ask, Decided(ask.at, False, machine.FORBIDDEN)
             elif call in step.effects:
                 yield ask, Decided(ask.at, True)
 
@@ -302,7 +271,7 @@ class _Recorded:
             if event.reasoning:
                 report(ReasoningDelta(event.at, event.reasoning))
             if event.message.content:
-                report(TextDelta(event.at, event.message.content))
+                report(execution.TextDelta(event.at, event.message.content))
         return event
 
     def _fitting(self, effect: Effect) -> _Answer | None:

@@ -11,39 +11,11 @@ from pyrsistent import thaw
 from gram import dumps
 from lenses_ext import Model
 
+from ... import machine
 from ...errors import ConfigurationError
 from ...execution import Begun, Failed, Note, Retried
 from ...json_text import write_json
-from ...machine import (
-    NOT_WAITED_FOR,
-    AgentFrame,
-    AgentStarted,
-    Ask,
-    CallBegun,
-    CallDropped,
-    CallFailed,
-    CallModel,
-    CostReached,
-    Decided,
-    Effect,
-    Ended,
-    Event,
-    Frame,
-    Happened,
-    ModelReplied,
-    Resumed,
-    State,
-    Status,
-    TimeUp,
-    ToolFinished,
-    ToolReturned,
-    UserRole,
-    WorkflowFrame,
-    frame_at,
-    frames_inside,
-    model_that_replied,
-    pending,
-)
+from ...machine import CallFailed, CallModel, Ended, ModelReplied, Resumed, State, ToolFinished
 from ...models import price_of_reply
 from ...programs import names_of_models
 from ..records import PathLike, RecordedRun, RecordedStep
@@ -80,9 +52,9 @@ class _Reader:
         entries, in_order = nested(found)
         all_of_it = totals(entries)
         times = [each.seconds for each in found if each.seconds is not None]
-        said = [each.content for each in first.context if each.role == UserRole]
+        said = [each.content for each in first.context if each.role == machine.UserRole]
         frame = state.frame
-        is_unfinished = isinstance(frame, WorkflowFrame) and frame.unfinished
+        is_unfinished = isinstance(frame, machine.WorkflowFrame) and frame.unfinished
         unfinished = _UNFINISHED if is_unfinished else None
         return Timeline(
             first.agent.value.identity,
@@ -93,7 +65,7 @@ class _Reader:
             state.status,
             state.stopped or self._stopped or unfinished,
             self._run.started,
-            state.context[-1].content if state.status is Status.DONE else None,
+            state.context[-1].content if state.status is machine.Status.DONE else None,
             entries,
             in_order,
             state.usage,
@@ -122,7 +94,7 @@ class _Reader:
         elif isinstance(note, Retried):
             self._retries[note.at] = (*self._retries.get(note.at, ()), note.error)
         elif isinstance(note, Failed):
-            for effect in pending(state):
+            for effect in machine.pending(state):
                 if effect.at == note.at:
                     failed = evolve(
                         self._open(state, effect), error=note.error, seconds=note.seconds
@@ -140,23 +112,26 @@ class _Reader:
     def _step(self, step: RecordedStep) -> Iterator[Entry]:
         event = step.event
         match event:
-            case Decided():
+            case machine.Decided():
                 self._approvals[event.at] = event.allowed
-            case CallBegun():
+            case machine.CallBegun():
                 self._begun.setdefault(event.at, None)
             case ModelReplied():
                 yield self._noted(_reply(step, event))
             case Resumed():
                 if changes := _changes(event, step.before):
                     yield Entry((), "change", _who(step.state), "", "done", arguments=changes)
-            case TimeUp() | CostReached():
+            case machine.TimeUp() | machine.CostReached():
                 yield Entry((), "stop", _who(step.state), "", "failed", error=step.state.stopped)
         for each in self._happened(step.happened, step.before, event):
-            ran = isinstance(event, ToolReturned | CallFailed) and each.at == event.at
+            ran = isinstance(event, machine.ToolReturned | CallFailed) and each.at == event.at
             yield evolve(each, seconds=step.seconds) if ran and each.kind == "tool" else each
 
     def _happened(
-        self, happened: Iterable[Happened], before: State, event: Event | None = None
+        self,
+        happened: Iterable[machine.Happened],
+        before: State,
+        event: machine.Event | None = None,
     ) -> Iterator[Entry]:
         """The entries of what has happened in a step.
 
@@ -170,11 +145,13 @@ class _Reader:
         for each in happened:
             match each:
                 case ToolFinished():
-                    ran = isinstance(event, ToolReturned | CallFailed) and event.at == each.at
+                    ran = (
+                        isinstance(event, machine.ToolReturned | CallFailed) and event.at == each.at
+                    )
                     entry = _call(each, called.get(each.at), ran)
-                case CallDropped():
+                case machine.CallDropped():
                     entry = self._open(before, each.effect)
-                    entry = evolve(entry, how="dropped", error=NOT_WAITED_FOR)
+                    entry = evolve(entry, how="dropped", error=machine.NOT_WAITED_FOR)
                 case Ended() if each.is_frame and each.at in answered:
                     called[each.at] = each  # its call is the entry
                     continue
@@ -187,15 +164,15 @@ class _Reader:
     def _under_way(self) -> Iterator[Entry]:
         """What the run waits for, and the agents and workflows that it is in."""
         state = self._state
-        for effect in pending(state):
+        for effect in machine.pending(state):
             yield self._open(state, effect)
-        how: How = "waiting" if state.status is Status.LIMITED else "running"
-        for begun in reversed(tuple(frames_inside(state))):
+        how: How = "waiting" if state.status is machine.Status.LIMITED else "running"
+        for begun in reversed(tuple(machine.frames_inside(state))):
             yield from _rounds(begun.frame, how)
             yield _frame(begun, how)
         yield from _rounds(state.frame, how)
 
-    def _open(self, state: State, effect: Effect) -> Entry:
+    def _open(self, state: State, effect: machine.Effect) -> Entry:
         """An effect that has no answer yet."""
         started = self._begun.get(effect.at)
         how: How = "running" if effect.at in self._begun else "waiting"
@@ -206,7 +183,7 @@ class _Reader:
             effect.at, "tool", _who(state, effect.at), effect.name, how, effect.arguments,
             started=started,
         )  # fmt: skip
-        if isinstance(effect, Ask):
+        if isinstance(effect, machine.Ask):
             return evolve(call, how="asked", may_have_run=effect.may_have_run)
         return call
 
@@ -216,7 +193,7 @@ def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
         event.at,
         "model",
         _who(step.before, event.at),
-        str(model_that_replied(step.effect, event) or ""),
+        str(machine.model_that_replied(step.effect, event) or ""),
         "done",
         result=event.message.content,
         error="cut off at its length limit" if event.truncated else None,
@@ -259,20 +236,20 @@ def _error(ended: Ended, error: str | None) -> str | None:
     return _UNFINISHED if error is None and ended.unfinished else error
 
 
-def _frame(begun: AgentStarted, how: How) -> Entry:
-    kind: Kind = "agent" if isinstance(begun.frame, AgentFrame) else "workflow"
+def _frame(begun: machine.AgentStarted, how: How) -> Entry:
+    kind: Kind = "agent" if isinstance(begun.frame, machine.AgentFrame) else "workflow"
     return Entry(begun.at, kind, begun.by, begun.name, how, begun.given)
 
 
-def _rounds(frame: Frame, how: How) -> Iterator[Entry]:
+def _rounds(frame: machine.Frame, how: How) -> Iterator[Entry]:
     """The entry of the round that a loop is in."""
-    if isinstance(frame, WorkflowFrame) and frame.is_loop and not frame.is_over:
+    if isinstance(frame, machine.WorkflowFrame) and frame.is_loop and not frame.is_over:
         yield Entry(frame.at, "round", frame.name, frame.name, how, frame.given)
 
 
 def _who(state: State, at: Position = ()) -> str:
     """The name of the agent that a position is of; of a step of a workflow, the workflow's."""
-    return frame_at(state, at).name
+    return machine.frame_at(state, at).name
 
 
 def _changes(event: Resumed, before: State) -> str | None:

@@ -18,18 +18,8 @@ from attrs import frozen
 
 from ...errors import ConfigurationError
 from ...machine import ConversationContext, Status, context_before, empty_context
-from ..records import (
-    RunFile,
-    Turn,
-    add_to_file,
-    context_after,
-    count_of_turns,
-    has_nothing_begun,
-    is_recorded,
-    load_turns,
-    pattern_line,
-    taken_back,
-)
+from .. import records
+from ..records import RunFile, Turn
 from .addresses import Address, RecordLike, open_store
 from .conversations import Conversation, page_of
 from .run_store import RunFacts, RunStore
@@ -53,11 +43,11 @@ class FileConversation:
         self._given = empty_context
         self._begun = 0
         self.program = ""
-        self._is_there = self._path.exists() and not has_nothing_begun(self._path)
+        self._is_there = self._path.exists() and not records.has_nothing_begun(self._path)
         if self._is_there:
             if not self._path.is_file() and not self._path.is_dir():
                 raise OSError(errno.EINVAL, "this is not a file that can be written", path)
-            turns = load_turns(path, may_be_empty=True)
+            turns = records.load_turns(path, may_be_empty=True)
             self._given = turns.given
             self._turns = [Turn(each.state, each.library) for each in turns.talk]
             self._begun = len(turns.runs)
@@ -94,7 +84,7 @@ class FileConversation:
         Raises:
             OSError: a process records in it, or it cannot be removed.
         """
-        if is_recorded(self._path):
+        if records.is_recorded(self._path):
             raise OSError(errno.EBUSY, "a process records a run in it", self.name)
         self._path.unlink()
 
@@ -110,7 +100,7 @@ class FileConversation:
         if not self._begun and not self._is_there:
             self._log = RunFile(self._path)
             return self._log
-        if count_of_turns(self._path) != self._begun:
+        if records.count_of_turns(self._path) != self._begun:
             reason = "another process has gone on with the conversation"
             raise OSError(errno.ESTALE, reason, self.name)
         after = self._turns[-1] if self._turns else None
@@ -129,7 +119,9 @@ class FileConversation:
             taken = self._turns.pop()
         self._given = context
         if taken is not None:
-            add_to_file(self._path, pattern_line(taken_back(taken.state.run_id)))
+            records.add_to_file(
+                self._path, records.pattern_line(records.taken_back(taken.state.run_id))
+            )
 
     def _take(self) -> None:
         """Take the turn that was recorded last."""
@@ -199,7 +191,7 @@ class StoredConversation:
         if run is None:
             return None
         log, found = StoredRun.of(self.store, run)  # this adds an answer that has come
-        context = context_after(found.state)
+        context = records.context_after(found.state)
         is_changed = len(context) > len(context_before(found.first))
         return (log, context) if found.state.status is not Status.DONE and is_changed else None
 

@@ -18,15 +18,8 @@ from ...errors import AgentError, StoreError
 from ...execution import CANCELLED, Folded, Note, Stopped, now
 from ...machine import Event, State, Status, Usage, context_before
 from ...tools import Tool
-from ..records import (
-    RecordedRun,
-    differences,
-    event_line,
-    event_lines,
-    head_of,
-    note_line,
-    program_text,
-)
+from .. import records
+from ..records import event_line
 from .database import kept_text
 from .leases import ENDED, Lease, RunStatus
 from .run_store import RunFacts, RunStore
@@ -83,7 +76,7 @@ class StoredRun:
             RunExistsError: the store has a run of this id.
             StoreError: the store cannot be written.
         """
-        self.begin_with(state, tools, tuple(event_lines(state)))
+        self.begin_with(state, tools, tuple(records.event_lines(state)))
 
     def begin_with(
         self,
@@ -108,7 +101,7 @@ class StoredRun:
         """
         self.id = self.id or state.run_id
         program, is_turn = state.run.program, self._facts.conversation is not None
-        text, filename = program_text(program)
+        text, filename = records.program_text(program)
         model = state.beginning.model or program.value.properties.get("model", "")
         facts = evolve(
             self._facts,
@@ -120,7 +113,7 @@ class StoredRun:
         status = status_of(state) if entries else self._status
         self.store.create(
             self.id,
-            head_of(state, tools, started or now(), has_context=not is_turn),
+            records.head_of(state, tools, started or now(), has_context=not is_turn),
             facts,
             before=len(context_before(state)) if is_turn else 0,
             path=kept_text(str(Path(filename).resolve())) if filename else "",
@@ -137,7 +130,7 @@ class StoredRun:
     @classmethod
     def of(
         cls, store: RunStore, run: str, *, closes_store: bool = False
-    ) -> tuple[StoredRun, RecordedRun]:
+    ) -> tuple[StoredRun, records.RecordedRun]:
         """Read a run of a store, to go on with it.
 
         Args:
@@ -207,7 +200,7 @@ class StoredRun:
             return ()
         recorded = self.store.recorded(self.id).events
         self._events = len(recorded)
-        return differences(had, recorded)[1]
+        return records.differences(had, recorded)[1]
 
     def _let_go(self, claim: Lease, standing: Callable[[], State] | None) -> None:
         """Let go of the run; its status is kept with it."""
@@ -250,7 +243,7 @@ class StoredRun:
         if isinstance(note, Stopped):
             self._stopped_by = note.error
         if self._claim is not None:
-            self._write(note_line(note))
+            self._write(records.note_line(note))
 
     def _close(self) -> None:
         """Close the store until it is needed again, if nobody else uses it."""

@@ -35,8 +35,7 @@ from interp import (
     tool,
 )
 from interp.execution.recorder import Begun, Failed, Note, Recorder, Retried, Stopped
-from interp.history.records.patterns import NOTES, note_from_pattern, note_to_pattern
-from interp.history.records.property_forms import pattern_line
+from interp.history.records.patterns import note_from_pattern, note_line
 from interp.machine import Ask, CallBegun, Effect, Event, Status, fold, start
 from tests.interp.counting import AGENT, counting
 from tests.interp.model_server import Answer, ModelServer, tool_calls
@@ -498,11 +497,10 @@ ANY_NOTE = st.one_of(
 
 @given(ANY_NOTE)
 def test_every_note_comes_back_equal_from_its_line(note: Note) -> None:
-    line = pattern_line(note_to_pattern(note))
-    pattern = loads_one(line)
+    line = note_line(note)
 
     assert "\n" not in line
-    assert note_from_pattern(pattern, type(note).__name__) == note
+    assert note_from_pattern(loads_one(line)) == note
 
 
 @pytest.mark.parametrize(
@@ -516,10 +514,7 @@ def test_every_note_comes_back_equal_from_its_line(note: Note) -> None:
     ],
 )
 def test_what_is_no_note_is_refused_with_its_place(text: str, message: str) -> None:
-    pattern = loads_one("\n" + text)
-    label = next(each for each in pattern.value.labels if each in NOTES)
-
     with pytest.raises(ValidationError, match=message) as caught:
-        note_from_pattern(pattern, label)
+        note_from_pattern(loads_one("\n" + text))
 
     assert caught.value.faults[0].lineno == 2
