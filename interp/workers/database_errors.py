@@ -6,7 +6,6 @@ Postgres names the kind of an error by an SQLSTATE, whose first two characters a
 from __future__ import annotations
 
 import logging
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from gram import GramError
@@ -95,32 +94,3 @@ def _class_of(error: psycopg.Error) -> str:
     from psycopg import DataError
 
     return (error.sqlstate or ("22" if isinstance(error, DataError) else ""))[:2]
-
-
-class Outage:
-    """Tells in the log that the database cannot be used, once, and that it can be again.
-
-    Args:
-        store: the name of the store.
-    """
-
-    def __init__(self, store: str) -> None:
-        self._store = store
-        self._since: float | None = None
-
-    def failed(self, error: BaseException) -> None:
-        """Say that the database has failed a worker."""
-        if self._since is None:
-            self._since = monotonic()
-            said = in_words(error)
-            if not said.startswith(self._store):
-                said = f"{self._store}: {said}"
-            told = f"cannot work, and tries again: {said}"
-            log_event("database_down", told, logging.WARNING)
-
-    def passed(self) -> None:
-        """Say that the database answers."""
-        if self._since is not None:
-            seconds, self._since = monotonic() - self._since, None
-            told = f"{self._store} answers again, after {seconds:.0f} s"
-            log_event("database_back", told, logging.WARNING)

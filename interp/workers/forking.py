@@ -268,7 +268,9 @@ def requeue_of(
     kept.check()
     new = None
     if program is not None or kept.state.status in _HAS_FAILED:
-        new = _again(run)
+        again = _AGAIN.search(run)
+        number = int(again[1]) + 1 if again else 1
+        new = f"{_AGAIN.sub('', run)}.again-{number}"
         failing = next((each for each in kept.steps if each.state.status in _HAS_FAILED), None)
         before = takewhile(lambda each: each is not failing, kept.entries)
         kept = evolve(kept, entries=tuple(before))
@@ -286,13 +288,6 @@ def requeue_of(
             f"{name}: its conversation has gone on without it\n  hint: submit the message again"
         )
     return Requeue(store, row, kept, new, program, agent, limits)
-
-
-def _again(run: str) -> str:
-    """The id of the run that is given back in the place of another."""
-    found = _AGAIN.search(run)
-    number = int(found[1]) + 1 if found else 1
-    return f"{_AGAIN.sub('', run)}.again-{number}"
 
 
 def _given_back(store: RunStore, run: str, new: str) -> StoreError:

@@ -323,8 +323,7 @@ class Looks:
     _queue: RunQueue = field(init=False)
     _registry: Registry = field(init=False)
     _submitted_until: float | None = field(default=None, init=False)
-    _leaves: dict[str, str] = field(factory=dict, init=False)
-    _held: dict[str, LaterError] = field(factory=dict, init=False)
+    _left: dict[str, LaterError] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._queue, self._registry = RunQueue(self._database), Registry(self._database)
@@ -336,29 +335,19 @@ class Looks:
         self._database.close()
         self._limits.close()
 
-    def leave(self, queue: str, run: str, reason: str) -> None:
-        """Leave the runs of a queue to other workers.
+    def leave(self, queue: str, run: str, error: LaterError) -> None:
+        """Leave the runs of a queue to others, or alone for as long as a model that they need is.
 
         Args:
             queue: the name of the queue.
             run: one of its runs.
-            reason: why none of them can be driven here.
+            error: why it is not driven here now.
         """
-        self._leaves[queue] = reason
+        self._left[queue] = error
         if queue in self.queues:
             self.queues.remove(queue)
-        log_event("queue_left", f"leaves runs such as this to others: {reason}", run=run)
-
-    def hold(self, queue: str, error: LaterError) -> None:
-        """Take no runs from a queue while a model that they need is left alone.
-
-        Args:
-            queue: the name of the queue.
-            error: why one of its runs waits.
-        """
-        self._held[queue] = error
-        if queue in self.queues:
-            self.queues.remove(queue)
+        if error.is_elsewhere:
+            log_event("queue_left", f"leaves runs such as this to others: {error}", run=run)
 
     async def keep_on(
         self, app: procrastinate.App, looked: Callable[[Exception | None], None]
@@ -376,42 +365,47 @@ class Looks:
             await asyncio.sleep(LOOK)
             try:
                 await self.look(app)
+                looked(None)
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
                 looked(error)
-            else:
-                looked(None)
 
     async def look(self, app: procrastinate.App) -> None:
-        """Say that the worker lives, learn of queues, and find the jobs of workers that died."""
-        if await call_in_thread(self._looks_for_all):
-            await self._put_again(app)
+        """Say that the worker lives, learn of queues, and put in the jobs of dead workers again."""
+        import procrastinate
+
+        if not await call_in_thread(self._looks_for_all):
+            return
+        stalled = await app.job_manager.get_stalled_jobs(
+            task_name=GO_ON, seconds_since_heartbeat=SILENT
+        )
+        runs = {job.id: str(job.task_kwargs["run"]) for job in stalled if job.id is not None}
+        for job, run in runs.items():
+            await call_in_thread(partial(self._queue.put, run))
+            with suppress(procrastinate.exceptions.ConnectorException):  # its worker lives
+                await app.job_manager.finish_job_by_id_async(
+                    job, procrastinate.jobs.Status.FAILED, delete_job=True
+                )
 
     def _looks_for_all(self) -> bool:
         self._limits.settle()
-        for queue, error in list(self._held.items()):
-            if not self._limits.is_held(error.held):
-                del self._held[queue]  # it is learned of again
-        self._learn_of_queues()
-        held = {queue: str(error).partition("\n")[0] for queue, error in self._held.items()}
-        now, looks_for_all = self._registry.seen(
-            self._name, self.channel, self.queues, {**self._leaves, **held}
-        )
+        for queue, error in list(self._left.items()):
+            if error.held and not self._limits.is_held(error.held):
+                del self._left[queue]  # it is learned of again
+        for name, run in self._registry.queues():
+            if name in self.queues or name in self._left or not (found := self._read(run)):
+                continue
+            if reason := self._why_not(found):
+                self.leave(name, run, LaterError(reason, 0.0, is_elsewhere=True))
+            else:
+                self.queues.append(name)
+                self._registry.tell(self.channel)
+        leaves = {queue: str(error).partition("\n")[0] for queue, error in self._left.items()}
+        now, looks_for_all = self._registry.seen(self._name, self.channel, self.queues, leaves)
         submit_due(self._schedules, self._store, self._submitted_until, now)
         self._submitted_until = now
         if looks_for_all:
             self._registry.forget_dead()
         return looks_for_all
-
-    def _learn_of_queues(self) -> None:
-        for name, run in self._registry.queues():
-            is_known = name in self.queues or name in self._leaves or name in self._held
-            if is_known or not (found := self._read(run)):
-                continue
-            if reason := self._why_not(found):
-                self.leave(name, run, reason)
-            else:
-                self.queues.append(name)
-                self._registry.tell(self.channel)
 
     def _read(self, run: str) -> RecordedRun | None:
         """A run; one that cannot be read has failed, since no worker would take it."""
@@ -432,18 +426,3 @@ class Looks:
                 raise
         self._queue.ended(run)
         return None
-
-    async def _put_again(self, app: procrastinate.App) -> None:
-        """Put in new jobs for those of workers that have died."""
-        import procrastinate
-
-        stalled = await app.job_manager.get_stalled_jobs(
-            task_name=GO_ON, seconds_since_heartbeat=SILENT
-        )
-        runs = {job.id: str(job.task_kwargs["run"]) for job in stalled if job.id is not None}
-        for job, run in runs.items():
-            await call_in_thread(partial(self._queue.put, run))
-            with suppress(procrastinate.exceptions.ConnectorException):  # its worker lives
-                await app.job_manager.finish_job_by_id_async(
-                    job, procrastinate.jobs.Status.FAILED, delete_job=True
-                )

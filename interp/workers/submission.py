@@ -39,16 +39,9 @@ from lenses_ext.schemas import Match
 from .. import errors
 from ..errors import ConfigurationError, ToolBindingError
 from ..execution import current_trace
+from ..history import stores
 from ..history.records import RecordedRun
-from ..history.stores import (
-    ENDED,
-    PostgresDatabase,
-    RunFacts,
-    RunStore,
-    StoredRun,
-    StoreLike,
-    opened,
-)
+from ..history.stores import PostgresDatabase, RunFacts, RunStore
 from ..json_text import write_json
 from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
 from ..models import OFFLINE, connect_model, find_provider, unknown_provider
@@ -165,7 +158,7 @@ def submit(
     program: ProgramLike,
     user_input: Given,
     *,
-    store: StoreLike,
+    store: stores.StoreLike,
     run_id: str | None = None,
     conversation: str | None = None,
     tenant: str | None = None,
@@ -195,7 +188,14 @@ def submit(
             cannot be kept with a run, or the provider is unknown.
         StoreError: the store cannot be written, or has another run of this id.
     """
-    _check_names(run_id=run_id, conversation=conversation, tenant=tenant)
+    names = {"run_id": run_id, "conversation": conversation, "tenant": tenant}
+    for name, value in names.items():
+        expect(value, (str, type(None)), name, by="submit")
+        if value is not None and not _NAME.fullmatch(value):
+            raise ConfigurationError(
+                f"submit: {name} is 1 to 100 letters, digits or any of _ . : @ / + -; "
+                f"found {value!r}"
+            )
     expect(priority, int, "priority", by="submit")
     if abs(priority) > MOST_PRIORITY:
         raise ConfigurationError(
@@ -208,7 +208,7 @@ def submit(
     facts = RunFacts(
         "", tenant=tenant, conversation=conversation, priority=priority, trace=current_trace()
     )
-    with opened(store, must_exist=False) as found:
+    with stores.opened(store, must_exist=False) as found:
         return _submitted(found, state, facts, at)
 
 
@@ -262,7 +262,7 @@ def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | No
     run, due = state.run_id, None if at is None else at.timestamp()
 
     def work() -> None:
-        StoredRun(store, run, facts=facts, status="queued").begin(state, ())
+        stores.StoredRun(store, run, facts=facts, status="queued").begin(state, ())
         queue.add(run, queue_of(state), due)
 
     try:
@@ -270,18 +270,13 @@ def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | No
     except errors.RunExistsError:
         kept = store.recorded(run)
         _expect_same(store, queue, kept.first, state, facts, due)
-        if store.row(run).status not in ENDED:
+        if store.row(run).status not in stores.ENDED:
             queue.add(run, queue_of(state, kept.own_tools), due)
     return run
 
 
 def _expect_same(
-    store: RunStore,
-    queue: RunQueue,
-    kept: State,
-    state: State,
-    facts: RunFacts,
-    due: float | None,
+    store: RunStore, queue: RunQueue, kept: State, state: State, facts: RunFacts, due: float | None
 ) -> None:
     """Refuse to go on unless the run that the store has is the one that is submitted."""
     had, when = store.row(state.run_id).facts, queue.due(state.run_id)
@@ -297,16 +292,6 @@ def _expect_same(
             f"{', '.join(others)} differ{'' if len(others) > 1 else 's'}\n"
             "  hint: give another id, or submit the same"
         )
-
-
-def _check_names(**names: str | None) -> None:
-    for name, value in names.items():
-        expect(value, (str, type(None)), name, by="submit")
-        if value is not None and not _NAME.fullmatch(value):
-            raise ConfigurationError(
-                f"submit: {name} is 1 to 100 letters, digits or any of _ . : @ / + -; "
-                f"found {value!r}"
-            )
 
 
 # --- schedules

@@ -22,7 +22,7 @@ from ..errors import ConfigurationError
 from ..execution import Telemetry, log_fields
 from ..history.stores import PostgresDatabase, open_store
 from ..tools import LibraryLike, expect_match, library_of
-from .database_errors import Outage, in_words, is_of_database, log_event, refusal, stays
+from .database_errors import in_words, is_of_database, log_event, refusal, stays
 from .driving import Driver
 from .limits import SharedLimits
 from .looking import Looks, WorkerMetrics
@@ -110,7 +110,7 @@ class Worker:
             schedules,
             self._shared,
         )
-        self._outage = Outage(self.store.name)
+        self._down_since: float | None = None
         self._driving: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -195,25 +195,29 @@ class Worker:
         try:
             await self._driver.go_on(run)
         except LaterError as error:
-            if error.is_elsewhere:
-                self._looks.leave(queue, run, str(error))
-            if error.held:
-                self._looks.hold(queue, error)
+            if error.is_elsewhere or error.held:
+                self._looks.leave(queue, run, error)
             seconds = error.seconds
             log_event("run_waits", f"waits for {seconds:.0f} s: {error}", error.level, run=run)
             await call_in_thread(lambda: self._queue.put(run, seconds))
 
     def _looked(self, error: Exception | None) -> None:
-        """Tell of outages; end if the database refuses something that it would refuse again."""
-        if error is None:
-            self._outage.passed()
-        elif not stays(error):
-            self._outage.failed(error)
-        else:
+        """Tell of outages once; end if the database refuses what it would refuse again."""
+        name, since = self.store.name, self._down_since
+        if error is None and since is not None:
+            self._down_since = None
+            told = f"{name} answers again, after {monotonic() - since:.0f} s"
+            log_event("database_back", told, logging.WARNING)
+        elif error is not None and stays(error):
             self._refused = error
             self._woken.set()
             if self._task is not None:
                 self._task.cancel()
+        elif error is not None and since is None:
+            self._down_since = monotonic()
+            said = in_words(error)
+            told = said if said.startswith(name) else f"{name}: {said}"
+            log_event("database_down", f"cannot work, and tries again: {told}", logging.WARNING)
 
     async def _work(self) -> None:
         import procrastinate
@@ -253,7 +257,7 @@ class Worker:
 
             async with app.open_async(pool):
                 await self._looks.look(app)
-                self._outage.passed()
+                self._looked(None)
                 if self._is_stopping:  # a call that ends right then hides a cancellation
                     return
                 looking = asyncio.create_task(self._looks.keep_on(app, self._looked))

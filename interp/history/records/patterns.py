@@ -70,15 +70,8 @@ from ...errors import ValidationError
 from ...execution import Note
 from ...files import File, is_address
 from ...machine import AgentResponse, ConversationContext, Event, Message, Resumed, ToolInvocation
-from .property_forms import (
-    Form,
-    Reader,
-    expect_one_of,
-    node,
-    pattern_line,
-    write_json_value,
-    write_text,
-)
+from . import property_forms
+from .property_forms import Form, Reader, expect_one_of, node, write_json_value, write_text
 
 # --- files
 
@@ -380,7 +373,7 @@ def written_event(
 def note_line(note: Note) -> str:
     """A note as a line of gram."""
     label = type(note).__name__
-    return pattern_line(node(label, _NOTES[label].write(note)))
+    return property_forms.pattern_line(node(label, _NOTES[label].write(note)))
 
 
 def note_from_pattern(pattern: Pattern) -> Note | None:

@@ -320,8 +320,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
         lambda read, key: read.made(key, _tried, read.json_value(key).value),
     ),
     "usage": Kind(
-        lambda each: pmap(each.details()),
-        lambda read, key: read.made(key, _usage, read.map(key)),
+        lambda each: pmap(each.details()), lambda read, key: read.made(key, _usage, read.map(key))
     ),
 }
 """How the attributes of events, notes, messages and responses are written, by their names."""

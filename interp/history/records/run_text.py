@@ -38,17 +38,9 @@ from ...json_text import write_json
 from ...machine import ConversationContext, State, allow_all, context_before, empty_context
 from ...programs import the_agent
 from ...tools import Tool
-from . import patterns, recorded_run
+from . import patterns, property_forms, recorded_run
 from .patterns import CHANGES, CONVERSATION, contents, written_context
-from .property_forms import (
-    TIME,
-    Reader,
-    node,
-    pattern_line,
-    without_empty,
-    write_json_value,
-    write_text,
-)
+from .property_forms import TIME, Reader, node, pattern_line, write_text
 from .recorded_run import LIBRARY, ONCE, Entry, RecordedRun, Replayer, fingerprint
 
 RUN: Final = "Run"
@@ -114,7 +106,7 @@ def head_of(
     library = tuple(tool_pattern(each, run.once) for each in tools)
     properties, parts = _said(state, library)
     properties["version"] = _version()
-    properties["input"] = write_json_value(run.given)
+    properties["input"] = property_forms.write_json_value(run.given)
     if run.run_id:
         properties["run"] = write_text(run.run_id)
     if started is not None:
@@ -193,7 +185,8 @@ def tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
         "schema": gram.TaggedString("json", write_json(tool.schema)),
     }
     flags = {ONCE: tool.once or tool.name in once, recorded_run.BUILT_IN: tool.is_built_in}
-    return Pattern(gram.Subject(tool.name, {"Implementation"}, properties | without_empty(flags)))
+    properties |= property_forms.without_empty(flags)
+    return Pattern(gram.Subject(tool.name, {"Implementation"}, properties))
 
 
 def run_from_head(

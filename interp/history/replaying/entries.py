@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple, TypeAlias, Union
+from typing import Any, Literal, TypeAlias, Union
 
 from attrs import evolve, field, fields, frozen
 
@@ -229,33 +229,22 @@ def _json(value: Any) -> Any:
     return value
 
 
-class Totals(NamedTuple):
-    """The sums of some entries.
+def totals(entries: Sequence[Entry]) -> tuple[Usage, Decimal | None, int, int]:
+    """The sums of entries, none of which is inside another.
 
-    Attributes:
-        requests: how many replies there were.
-        calls: how many calls of tools were answered.
-        usage: the tokens of the replies.
-        cost: what the replies cost in US dollars; None if it is not known of each.
+    Returns:
+        The tokens of the replies; what these cost in US dollars, None if it is not known of each;
+        how many replies there were; and how many calls of tools were answered.
     """
-
-    requests: int
-    calls: int
-    usage: Usage
-    cost: Decimal | None
-
-
-def totals(entries: Sequence[Entry]) -> Totals:
-    """The sums of entries, none of which is inside another."""
     replies = [each for each in entries if each.usage and (each.requests or each.kind == "model")]
     costs = [each.cost for each in replies if each.cost is not None]
     calls = (each for each in entries if each.kind == "tool" and not each.is_open)
-    return Totals(
+    return (
+        sum((each.usage for each in replies if each.usage), Usage(0, 0)),
+        sum(costs, Decimal(0)) if len(costs) == len(replies) else None,
         sum(1 if each.requests is None else each.requests for each in replies),
         sum(each.how != "dropped" for each in calls)
         + sum(each.tool_calls or 0 for each in entries),
-        sum((each.usage for each in replies if each.usage), Usage(0, 0)),
-        sum(costs, Decimal(0)) if len(costs) == len(replies) else None,
     )
 
 
@@ -282,7 +271,7 @@ def nested(entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ..
 
 def _with_children(frame: Entry, children: Sequence[Entry]) -> Entry:
     """An agent or a workflow with what happened inside it, and what that comes to."""
-    requests, calls, usage, cost = totals(children)
+    usage, cost, requests, calls = totals(children)
     began = min((each.started for each in children if each.started is not None), default=None)
     ends = [
         each.started + each.seconds

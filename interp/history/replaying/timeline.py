@@ -50,7 +50,7 @@ class _Reader:
         found = [*(map(_priced, ended) if has_prices else ended), *self._under_way()]
         first, state = self._run.first, self._state
         entries, in_order = nested(found)
-        all_of_it = totals(entries)
+        _, cost, requests, calls = totals(entries)
         times = [each.seconds for each in found if each.seconds is not None]
         said = [each.content for each in first.context if each.role == machine.UserRole]
         frame = state.frame
@@ -69,9 +69,9 @@ class _Reader:
             entries,
             in_order,
             state.usage,
-            all_of_it.cost,
-            all_of_it.requests,
-            all_of_it.calls,
+            cost,
+            requests,
+            calls,
             sum(times) if times else None,
             first.run.attachments,
         )
@@ -84,9 +84,9 @@ class _Reader:
                 self._stopped, self._state = None, entry.state
                 yield from self._step(entry)
             else:
-                yield from self._note(entry, self._state)
+                yield from self._note(entry)
 
-    def _note(self, note: Note, state: State) -> Iterator[Entry]:
+    def _note(self, note: Note) -> Iterator[Entry]:
         if isinstance(note, Begun):
             began = self._run.started
             self._begun[note.at] = (note.time - began).total_seconds() if began else None
@@ -94,12 +94,10 @@ class _Reader:
         elif isinstance(note, Retried):
             self._retries[note.at] = (*self._retries.get(note.at, ()), note.error)
         elif isinstance(note, Failed):
-            for effect in machine.pending(state):
+            for effect in machine.pending(self._state):
                 if effect.at == note.at:
-                    failed = evolve(
-                        self._open(state, effect), error=note.error, seconds=note.seconds
-                    )
-                    yield self._noted(evolve(failed, how="failed"))
+                    failed = evolve(self._open(self._state, effect), how="failed")
+                    yield self._noted(evolve(failed, error=note.error, seconds=note.seconds))
         else:
             self._stopped = note.error
 

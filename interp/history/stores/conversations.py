@@ -160,8 +160,9 @@ class Conversation:
                 return False
             turns = "SELECT id FROM gram_runs WHERE conversation = ?"
             execute(f"DELETE FROM gram_entries WHERE run IN ({turns})", self.name)
-            for table, column in _TABLES.items():
-                execute(f"DELETE FROM {table} WHERE {column} = ?", self.name)
+            execute("DELETE FROM gram_runs WHERE conversation = ?", self.name)
+            execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
+            execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
             return True
 
         return self._database.together(work)
@@ -251,14 +252,6 @@ class Conversation:
     def gone_on(self) -> str:
         """The message about a turn that does not follow it any more."""
         return f"the conversation {self.name} has gone on since this turn began\n  {_SAY_AGAIN}"
-
-
-_TABLES: Final = {
-    "gram_runs": "conversation",
-    "gram_messages": "conversation",
-    "gram_conversations": "name",
-}
-"""The tables that have something of a conversation, and the column with its name."""
 
 
 def page_of(size: int, before: int | None, limit: int | None) -> tuple[int, int]:

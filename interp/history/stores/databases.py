@@ -115,10 +115,12 @@ class PostgresDatabase(Database):
         """
         import psycopg
         from psycopg.errors import IdleInTransactionSessionTimeout
+        from psycopg.pq import TransactionStatus
 
+        inside = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
         until = 0.0  # counted from the loss, as a process may have been stopped before
         with self._using:
-            if (outer := self._connection) and _is_in_transaction(outer):
+            if (outer := self._connection) and outer.info.transaction_status in inside:
                 return carry_out(outer)
             is_first = outer is None
             while True:
@@ -148,13 +150,6 @@ class PostgresDatabase(Database):
 
     def _told(self, error: psycopg.Error) -> StoreError:
         return StoreError(f"{self.name}: {without_keys(str(error).strip())}")
-
-
-def _is_in_transaction(connection: psycopg.Connection[Any]) -> bool:
-    from psycopg.pq import TransactionStatus
-
-    found = connection.info.transaction_status
-    return found in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
 def _unreadable() -> ConfigurationError:
@@ -269,13 +264,9 @@ class SqliteDatabase(Database):
         except (UnicodeError, OverflowError):
             raise ValidationError(UNKEEPABLE) from None
         except sqlite3.Error as error:
-            raise StoreError(f"{self.name}: {_told(error)}") from error
+            raise StoreError(f"{self.name}: {_TOLD.get(str(error), error)}") from error
         except OSError as error:
             raise StoreError(f"{self.name}: {error.strerror or error}") from error
-
-
-def _told(error: sqlite3.Error) -> str:
-    return _TOLD.get(str(error), str(error))
 
 
 _NO_STORE: Final = (

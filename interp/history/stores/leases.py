@@ -44,18 +44,12 @@ ENDED: Final = ("failed", "done", "cancelled")
 # --- owners
 
 _living: WeakValueDictionary[str, object] = WeakValueDictionary()
-"""What holds the leases of this process, by their owners."""
+"""The leases of this process by their owners, each of which lives as long as its lease."""
 
 
-def new_owner(holder: object) -> str:
-    """A name for the owner of a lease, from which others on this machine tell if it lives.
-
-    Args:
-        holder: what holds the lease in this process: the owner lives as long as that.
-    """
-    owner = f"{this_process()}/{os.urandom(4).hex()}"
-    _living[owner] = holder
-    return owner
+def new_owner() -> str:
+    """A name for an owner of runs, from which others on this machine tell if its process lives."""
+    return f"{this_process()}/{os.urandom(4).hex()}"
 
 
 def this_process() -> str:
@@ -122,10 +116,10 @@ class Lease:
     fence: int = 0
     size: int = 0
     is_held: bool = True
-    owner: str = field(init=False)
+    owner: str = field(factory=new_owner, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.owner = new_owner(self)
+        _living[self.owner] = self
 
     def append(self, *entries: str) -> None:
         """Write entries, all or none.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +21,7 @@ from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
 from .conversations import Conversation
 from .database import Database, Rows, in_pages, kept_text, make_store
-from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, process_of, this_process
+from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, new_owner, process_of
 
 _MANY: Final = 500
 """How many runs are removed in one go, so that others do not wait for long."""
@@ -269,7 +268,7 @@ class RunStore:
             StoreError: the store cannot be written.
         """
         database = self.ready()
-        maker = f"{this_process()}/{os.urandom(4).hex()}"
+        maker = new_owner()
         columns = asdict(facts) | {
             "id": run,
             "status": status,

@@ -12,7 +12,7 @@ import pytest
 
 from interp import submit
 from interp.history import RunStore
-from interp.workers.database_errors import Outage
+from interp.workers import Worker
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
 
@@ -98,23 +98,21 @@ def test_a_provider_that_cannot_be_reached_is_told_with_its_address(
 
 
 def test_an_outage_of_the_database_is_told_once_with_its_cause(
-    caplog: pytest.LogCaptureFixture,
+    database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     import psycopg
     from procrastinate.exceptions import ConnectorException
 
     blank = ConnectorException()
     blank.__cause__ = psycopg.OperationalError("connection refused\n\tIs the server running?")
-    outage = Outage("postgresql:///runs")
+    worker = Worker(database)
 
     with caplog.at_level(logging.INFO, "interp.workers"):
-        for _ in range(3):
-            outage.failed(blank)
-        outage.passed()
-        outage.passed()
+        for look in (blank, blank, blank, None, None):
+            worker._looked(look)
 
+    name = worker.store.name
     assert [each.message for each in caplog.records] == [
-        "cannot work, and tries again: postgresql:///runs: connection refused Is the server "
-        "running?",
-        "postgresql:///runs answers again, after 0 s",
+        f"cannot work, and tries again: {name}: connection refused Is the server running?",
+        f"{name} answers again, after 0 s",
     ]
