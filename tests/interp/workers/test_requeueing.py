@@ -7,21 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import interp
 from gram import dumps, loads_one
-from interp import (
-    LimitError,
-    Limits,
-    ModelError,
-    ScriptedModel,
-    ToolError,
-    ToolLibrary,
-    ValidationError,
-    WorkflowError,
-    open_store,
-    run,
-    submit,
-    tool,
-)
+from interp import Limits, ScriptedModel, ToolLibrary, run
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.machine import CallFailed
@@ -42,20 +30,20 @@ FLOW = loads_one(
 )
 
 
-@tool(name="work", description="Works for some time")
+@interp.tool(name="work", description="Works for some time")
 def broken(seconds: float) -> str:
-    raise ToolError("no disk")
+    raise interp.ToolError("no disk")
 
 
 def failed_flow(store: RunStore) -> str:
     """A run that has failed, because a step of it did."""
-    with pytest.raises(WorkflowError):
+    with pytest.raises(interp.WorkflowError):
         run(FLOW, {"seconds": 0}, ToolLibrary.of(broken), record=store)
     return next(store.rows(status=["failed"])).id
 
 
 def stopped_by_its_model(store: RunStore, conversation: str | None = None) -> str:
-    with pytest.raises(ModelError):
+    with pytest.raises(interp.ModelError):
         run(TALKER, "Hello", model=ScriptedModel([]), record=store, conversation=conversation)
     return next(store.rows()).id
 
@@ -65,7 +53,7 @@ def test_a_run_that_its_model_stopped_goes_on_where_it_was(
 ) -> None:
     refused = Answer({"error": {"message": "no such key"}}, 400)
     model_server.will_say(refused, "Hi.")
-    stopped = submit(TALKER, "Hello", store=store)
+    stopped = interp.submit(TALKER, "Hello", store=store)
     with working(database):
         until(lambda: store.row(stopped).status == "failed")
         assert requeue_run(store, stopped) == stopped
@@ -94,10 +82,10 @@ def test_a_run_at_a_limit_needs_a_higher_one(
     model_server.will_say(call, call, "Done.")
     calling = ScriptedModel([{"role": "assistant", "tool_calls": call["tool_calls"]}] * 2)
     once, library = Limits(iterations=1), ToolLibrary.of(broken)
-    with pytest.raises(LimitError):
+    with pytest.raises(interp.LimitError):
         run(WORKING, "Work.", library, model=calling, limits=once, record=store)
     (limited,) = [row.id for row in store.rows(status=["limited"])]
-    with pytest.raises(ValidationError, match=r"stops at the same limit again: .*1 round"):
+    with pytest.raises(interp.ValidationError, match=r"stops at the same limit again: .*1 round"):
         requeue_run(store, limited)
     requeue_run(store, limited, limits=Limits(iterations=5))
     with working(database, some_work):
@@ -184,7 +172,7 @@ def test_submitting_under_an_id_that_has_ended_says_so(database: str, tmp_path: 
     submitted = ("submit", str(program), "Hello", "--id", "order-7", "--record", database)
     assert gram(*submitted).stdout == "order-7\n"
     assert gram(*submitted).stdout == "order-7\n"  # the same again is queued once
-    with working(database), open_store(database) as store:
+    with working(database), interp.open_store(database) as store:
         until(ended(store, "order-7"))
     done = gram(*submitted)
     assert (done.returncode, done.stdout) == (1, "")

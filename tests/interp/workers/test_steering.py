@@ -9,20 +9,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import ArgumentError, Pattern, loads, loads_one
-from interp import (
-    ApprovalNeeded,
-    ModelError,
-    ScriptedModel,
-    ToolLibrary,
-    ValidationError,
-    ask_all,
-    begin,
-    load_run,
-    resume_run,
-    timeline,
-    tool,
-)
+from interp import ApprovalNeeded, ScriptedModel, ToolLibrary, ValidationError, begin, resume_run
 from interp.errors import RunTakenError, StoreError
 from interp.execution import Folded
 from interp.history import RunStore
@@ -55,7 +44,7 @@ def with_add(done: list[int]) -> ToolLibrary:
 def waiting_run(store: RunStore, *numbers: int) -> str:
     """A run that waits for approval of calls."""
     model = ScriptedModel([calls(*numbers)])
-    begun = begin(counter(), "go", with_add([]), model=model, policy=ask_all, record=store)
+    begun = begin(counter(), "go", with_add([]), model=model, policy=interp.ask_all, record=store)
     with pytest.raises(ApprovalNeeded):
         begun.finish()
     return begun.state.run_id
@@ -96,7 +85,7 @@ def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
 def stopped_in_its_tool(store: RunStore) -> str:
     """The id of a run whose tool had begun, and is to run only once."""
 
-    @tool(once=True)
+    @interp.tool(once=True)
     def add(x: int) -> int:
         """Adds one."""
         raise KeyboardInterrupt
@@ -113,7 +102,9 @@ def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -
     with pytest.raises(ApprovalNeeded):
         resume_run(run, with_add(done), model=ScriptedModel([]), record=store)
     assert store.row(run).status == "waiting"
-    (asked,) = (each for each in timeline(store.recorded(run)).in_order if each.how == "asked")
+    (asked,) = (
+        each for each in interp.timeline(store.recorded(run)).in_order if each.how == "asked"
+    )
     assert asked.may_have_run
 
     decide_run(store, run, {(0, 0): Result(2)})
@@ -149,7 +140,7 @@ def test_an_answer_to_no_question_is_told(store: RunStore) -> None:
 
 
 def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
-    @tool
+    @interp.tool
     def add(x: int) -> int:
         """Adds one."""
         cancel_run(store, begun.state.run_id)
@@ -224,14 +215,14 @@ BOSS = """
 
 def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) -> None:
     model = ScriptedModel([calls(1)])
-    begun = begin(loads_one(BOSS), "go", model=model, policy=ask_all, record=store)
+    begun = begin(loads_one(BOSS), "go", model=model, policy=interp.ask_all, record=store)
     with pytest.raises(ApprovalNeeded):
         begun.finish()
     run = begun.state.run_id
     decide_run(store, run, True)
 
     before = fork_run(store, run)
-    with pytest.raises(ModelError):
+    with pytest.raises(interp.ModelError):
         resume_run(run, model=ScriptedModel([]), record=store)
     after = fork_run(store, run)
 
@@ -277,7 +268,7 @@ def test_runs_go_to_files_and_back_without_loss(store: RunStore, tmp_path: Path)
     run, file = done_run(store), tmp_path / "a.run.gram"
 
     export_run(store, run, file)
-    assert load_run(file) == store.recorded(run)
+    assert interp.load_run(file) == store.recorded(run)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(FileExistsError, match="exists already"):
         export_run(store, run, file)
@@ -300,7 +291,7 @@ def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
 ) -> None:
     file, done = tmp_path / "a.run.gram", list[int]()
     begun = begin(counter(), "go", with_add(done), model=ScriptedModel([calls(1)]), record=file)
-    with pytest.raises(ModelError):
+    with pytest.raises(interp.ModelError):
         begun.finish()
     with file.open("a") as torn:
         torn.write("[:ModelReplied {at")

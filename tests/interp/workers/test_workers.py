@@ -34,27 +34,18 @@ from interp.machine import Request, pending
 from interp.workers import Registry, RunQueue, cancel_run, decide_run, postgres_of, why_queued
 from interp.workers.driving import Driver
 from interp.workers.queue import LaterError
+from tests.interp import worker_processes
 from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
-from tests.interp.worker_processes import (
-    GREETER,
-    TALKER,
-    TOOLS,
-    WORKING,
-    ended,
-    ended_without_waits,
-    let_time_pass,
-    until,
-    worker,
-)
+from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until, worker
 from tests.interp.worker_threads import some_work, working
 
 
 @pytest.fixture
 def tools(tmp_path: Path) -> str:
     file = tmp_path / "tools.py"
-    file.write_text(TOOLS, "utf-8")
+    file.write_text(worker_processes.TOOLS, "utf-8")
     return str(file)
 
 
@@ -165,7 +156,7 @@ def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
     with worker(database, server=model_server) as frozen:
         until(lambda: len(model_server.requests) == 1)
         frozen.process.send_signal(signal.SIGSTOP)
-        let_time_pass(store)
+        worker_processes.let_time_pass(store)
         with worker(database, server=model_server) as other:
             until(ended(store, run))
             frozen.process.send_signal(signal.SIGCONT)
@@ -256,7 +247,7 @@ def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
     model_server.will_say(*[down] * 3, "Hi.", Answer({"error": {"message": "no"}}, 400))
     passes = submit(TALKER, "Hello", store=store)
     with working(database, at_once=1):
-        until(ended_without_waits(store, passes))
+        until(worker_processes.ended_without_waits(store, passes))
         stays = submit(TALKER, "Hello", store=store)
         until(lambda: store.row(stays).status == "failed")
 

@@ -8,19 +8,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+import interp
 from gram import dumps, loads_one
-from interp import (
-    AssistantRole,
-    ConversationContext,
-    File,
-    Message,
-    ScriptedModel,
-    UserRole,
-    ValidationError,
-    load_run,
-    open_store,
-    run,
-)
+from interp import ConversationContext, File, Message, ScriptedModel, load_run, run
 from interp.history import from_pattern, to_pattern
 from interp.history.records.recorded_run import fingerprint
 from interp.machine import Request
@@ -32,12 +22,14 @@ BYTES = b64encode(CHART.content or b"").decode()
 
 
 def said(*files: File) -> Message:
-    return Message(UserRole, "What is this?", attachments=files)
+    return Message(interp.UserRole, "What is this?", attachments=files)
 
 
 def test_the_bytes_of_a_file_are_written_once() -> None:
     same = File(CHART.content or b"", "again.png")
-    context = ConversationContext([said(CHART), Message(AssistantRole, "A chart."), said(same)])
+    context = ConversationContext(
+        [said(CHART), Message(interp.AssistantRole, "A chart."), said(same)]
+    )
 
     text = dumps(to_pattern(context))
 
@@ -71,7 +63,7 @@ def test_the_turns_of_a_file_have_the_bytes_once(tmp_path: Path) -> None:
 
 
 def test_each_page_of_a_conversation_of_a_store_has_its_files(tmp_path: Path) -> None:
-    with open_store(tmp_path / "runs.db") as store:
+    with interp.open_store(tmp_path / "runs.db") as store:
         for answer in ("A chart.", "Still one.", "Yes."):
             model = ScriptedModel([answer])
             run(AGENT, ["And this?", CHART], model=model, record=store, conversation="talk")
@@ -109,7 +101,7 @@ def test_what_is_no_file_is_refused_with_its_place(file: str, told: str) -> None
     properties = ", ".join(filter(None, ('type: "image/png"', file)))
     text = f'[:Conversation | [:User {{content: "x"}} | (:File {{{properties}}})]]'
 
-    with pytest.raises(ValidationError, match=told) as caught:
+    with pytest.raises(interp.ValidationError, match=told) as caught:
         from_pattern(loads_one(text))
 
     assert caught.value.faults

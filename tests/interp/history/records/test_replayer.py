@@ -47,15 +47,9 @@ def test_what_a_call_answers_that_was_asked_about_since_is_the_question() -> Non
     first = start(loads_one(f"[w:Workflow | {pay}]"), "me").state
     replayer = Replayer(first)
 
-    begun, resumed, decided, returned = (
-        replayer.take(each)
-        for each in (
-            CallBegun(("pay",)),
-            Resumed(),
-            Decided(("pay",), True),
-            ToolReturned(("pay",), "1"),
-        )
-    )
+    at = ("pay",)
+    events = (CallBegun(at), Resumed(), Decided(at, True), ToolReturned(at, "1"))
+    begun, resumed, decided, returned = map(replayer.take, events)
 
     assert (begun.effect, resumed.effect) == (None, None)
     assert decided.effect == resumed.effects[0]

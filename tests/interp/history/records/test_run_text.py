@@ -9,39 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import interp
 from gram import GramError, Pattern, format_text, loads_one, parse
-from interp import (
-    ApprovalPolicy,
-    ApprovalRule,
-    AssistantRole,
-    ConversationContext,
-    Limits,
-    Message,
-    Tool,
-    ToolCall,
-    Usage,
-    UserRole,
-    ValidationError,
-    tool,
-)
+from interp import ApprovalPolicy, AssistantRole, Limits, Message, ToolCall, Usage, machine
 from interp.errors import ReplayError
 from interp.history.records import read_run, run_text
-from interp.machine import (
-    Ask,
-    CallBegun,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Event,
-    ModelReplied,
-    Resumed,
-    State,
-    TimeUp,
-    ToolReturned,
-    start,
-    step,
-)
+from interp.machine import CallTool, ModelReplied, Resumed, State, TimeUp, ToolReturned, start, step
 from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
 from tests.interp.history.replaying.test_nesting import recorded
@@ -62,7 +35,7 @@ def drawn(random: Random) -> State:
         AGENT,
         "hello",
         limits=Limits(iterations=2, run_seconds=random.choice([None, 0.5]), tool_seconds=30),
-        policy=ApprovalPolicy([ApprovalRule("ask", "send", {"to": "*"})]),
+        policy=ApprovalPolicy([interp.ApprovalRule("ask", "send", {"to": "*"})]),
         model=random.choice([None, Model("C", "d/e")]),
         settings=random.choice([None, {"temperature": 0.5, "seed": None}]),
         check_results=random.random() < 0.5,
@@ -73,7 +46,7 @@ def drawn(random: Random) -> State:
         effect = waiting.pop(random.randrange(len(waiting)))
         event = TimeUp() if random.random() < 0.05 else _answer(effect, random)
         if isinstance(effect, CallTool) and random.random() < 0.2 and not effect.has_begun:
-            state = step(state, CallBegun(effect.at)).state
+            state = step(state, machine.CallBegun(effect.at)).state
         if random.random() < 0.1:
             event = Resumed(policy=random.choice([None, ApprovalPolicy()]))
             waiting = []
@@ -83,9 +56,9 @@ def drawn(random: Random) -> State:
     return step(state, Resumed(Limits())).state if state.stopped else state
 
 
-def _answer(effect: object, random: Random) -> Event:
+def _answer(effect: object, random: Random) -> machine.Event:
     match effect:
-        case CallModel(at):
+        case machine.CallModel(at):
             names = ["add", "send", "gone"]
             calls = [
                 ToolCall(f"c{n}", random.choice(names), random.choice(ARGUMENTS))
@@ -94,12 +67,12 @@ def _answer(effect: object, random: Random) -> Event:
             message = Message(AssistantRole, random.choice(["", "text\n\0"]), calls)
             usage = random.choice([Usage(), Usage(3, 4)])
             return ModelReplied(at, message, usage, random.random() < 0.1)
-        case Ask(at):
-            return Decided(at, random.random() < 0.5, "no\ud800")
+        case machine.Ask(at):
+            return machine.Decided(at, random.random() < 0.5, "no\ud800")
         case CallTool(at) if random.random() < 0.5:
             return ToolReturned(at, random.choice(["1", '{"a":[null]}', '"text"']))
     assert isinstance(effect, CallTool)
-    return CallFailed(effect.at, "it failed")
+    return machine.CallFailed(effect.at, "it failed")
 
 
 def comes_back(state: State) -> None:
@@ -139,7 +112,7 @@ TEAM = parse("""
 [flow:Workflow | (text::String)==>(many::Array)==>(::Any), sales, ()-->(sales)]
 [maybe:Workflow | (text::String {optional: true})==>(::Any), (sales)]
 """)
-TALK = ConversationContext([Message(UserRole, "hi"), Message(AssistantRole, "hello")])
+TALK = interp.ConversationContext([Message(interp.UserRole, "hi"), Message(AssistantRole, "hello")])
 
 
 @pytest.mark.parametrize(
@@ -171,13 +144,13 @@ def test_whatever_a_run_is_begun_with_comes_back(
 
 
 def test_the_tools_of_a_run_are_in_its_text() -> None:
-    @tool(once=True)
+    @interp.tool(once=True)
     def add(x: int) -> int:
         """Adds"""
         return x
 
     state = start(AGENT, "hello").state
-    assert isinstance(add, Tool)
+    assert isinstance(add, interp.Tool)
     (kept,) = read_run(run_text(state, [add])).library
 
     assert kept.value.identity == "add"
@@ -207,7 +180,7 @@ def test_what_is_no_first_entry_is_refused_with_its_place(old: str, new: str, to
     text = run_text(start(AGENT, "hello", run_id="r").state)
     assert old in text
 
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(interp.ValidationError) as caught:
         read_run(text.replace(old, new), "run.gram")
 
     assert told in str(caught.value)

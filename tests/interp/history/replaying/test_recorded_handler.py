@@ -7,21 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import interp
 from gram import dumps, loads_one
-from interp import (
-    ApprovalNeeded,
-    ApprovalPolicy,
-    ScriptedModel,
-    TextDelta,
-    allow_all,
-    arun,
-    ask_all,
-    begin,
-    deny_all,
-    recorded,
-    resume_run,
-    run,
-)
+from interp import ApprovalNeeded, ScriptedModel, allow_all, ask_all, recorded, resume_run, run
 from interp.errors import ReplayError
 from tests.interp.counting import counting
 from tests.interp.execution.test_recording import AGENT, CALLS
@@ -38,9 +26,9 @@ def test_a_recorded_run_is_the_world_of_another_run(file: Path) -> None:
     response = run(AGENT, "go", counting(done), model=model, record=file)
 
     assert run(AGENT, "go", handler=recorded(file)) == response
-    assert asyncio.run(arun(AGENT, "go", handler=recorded(file))) == response
-    watched = begin(AGENT, "go", handler=recorded(file)).stream()
-    assert [each.text for each in watched if isinstance(each, TextDelta)] == ["done"]
+    assert asyncio.run(interp.arun(AGENT, "go", handler=recorded(file))) == response
+    watched = interp.begin(AGENT, "go", handler=recorded(file)).stream()
+    assert [each.text for each in watched if isinstance(each, interp.TextDelta)] == ["done"]
     assert sorted(done) == [0, 1]
 
 
@@ -58,9 +46,9 @@ def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: 
     assert "+instruction: Count well." in lines
 
 
-@pytest.mark.parametrize("policy", [allow_all, deny_all])
+@pytest.mark.parametrize("policy", [allow_all, interp.deny_all])
 def test_what_a_policy_answered_on_resuming_is_answered_again(
-    file: Path, policy: ApprovalPolicy
+    file: Path, policy: interp.ApprovalPolicy
 ) -> None:
     with pytest.raises(ApprovalNeeded):
         run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)

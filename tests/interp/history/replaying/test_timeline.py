@@ -8,22 +8,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import dumps, loads_one
-from interp import (
-    ApprovalNeeded,
-    Limits,
-    ScriptedModel,
-    ToolLibrary,
-    Usage,
-    WorkflowError,
-    ask_all,
-    deny_all,
-    load_run,
-    resume_run,
-    run,
-    timeline,
-    tool,
-)
+from interp import ScriptedModel, Usage, ask_all, load_run, run, timeline
 from interp.history.replaying import Entry, Timeline
 from interp.models import price_of
 from interp.views import run_page, summary
@@ -46,7 +33,7 @@ def of(file: Path, *replies: Any, **options: Any) -> Timeline:
 
 def stopped(file: Path, *replies: Any, **options: Any) -> Timeline:
     """What happened in one that waits for approval."""
-    with pytest.raises(ApprovalNeeded):
+    with pytest.raises(interp.ApprovalNeeded):
         of(file, *replies, policy=ask_all, **options)
     return timeline(load_run(file), has_prices=False)
 
@@ -93,8 +80,8 @@ def test_calls_say_whether_somebody_allowed_them(file: Path) -> None:
 
 def test_what_the_caller_changes_on_resuming_is_an_entry(file: Path) -> None:
     stopped(file, CALLS)
-    changed: Any = {"approve": lambda _: True, "limits": Limits(tokens=7)}
-    resume_run(file, counting([]), model=ScriptedModel(["done"]), **changed)
+    changed: Any = {"approve": lambda _: True, "limits": interp.Limits(tokens=7)}
+    interp.resume_run(file, counting([]), model=ScriptedModel(["done"]), **changed)
 
     (change,) = (each for each in timeline(load_run(file)).entries if each.kind == "change")
     assert change.to_json()["arguments"] == {"limits": {"tokens": 7}}
@@ -175,14 +162,21 @@ def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_pa
         '[pay:Tool {description: "Pays."} | (x::String)==>(::String)]'
     )
 
-    @tool
+    @interp.tool
     def pay(x: str) -> str:
         """Pays."""
         return x
 
     file = tmp_path / "run.gram"
-    with pytest.raises(WorkflowError):
-        run(program, "go", ToolLibrary.of(pay), agent="outer", policy=deny_all, record=file)
+    with pytest.raises(interp.WorkflowError):
+        run(
+            program,
+            "go",
+            interp.ToolLibrary.of(pay),
+            agent="outer",
+            policy=interp.deny_all,
+            record=file,
+        )
 
     (entry,) = timeline(load_run(file)).entries
     (step,) = entry.children

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from interp import (
-    ConfigurationError,
-    ConversationContext,
-    ModelError,
-    ScriptedModel,
-    begin,
-    resume_run,
-    run,
-)
+import interp
+from interp import ConfigurationError, ConversationContext, ScriptedModel, resume_run, run
 from interp.errors import RunTakenError, StoreError
 from interp.history import RunFacts, RunStore
 from interp.history.stores import Lease, StoredRun
 from interp.machine import Request, start
 from interp.machine.messages import Message, UserRole
-from interp.secrets import hide
 from tests.interp.counting import AGENT, CALLS, counting
 
 LIBRARY = counting([])
@@ -30,11 +23,23 @@ def said(store: RunStore, name: str = "al") -> list[str]:
     return [each.content for each in store.conversation(name).context]
 
 
+def say(record: RunStore | str, text: str, *replies: object, name: str = "al") -> Any:
+    model = ScriptedModel(replies)
+    return run(AGENT, text, LIBRARY, model=model, record=record, conversation=name)
+
+
+def unanswered(store: RunStore, text: str, *replies: object) -> str:
+    """The id of a turn whose model does not answer."""
+    with pytest.raises(interp.ModelError):
+        say(store, text, *replies)
+    return next(store.rows()).id
+
+
 def test_a_turn_goes_on_from_those_before_it(store: RunStore, address: str) -> None:
     model = ScriptedModel(["hello Al", CALLS, "two"])
     run(AGENT, "I'm Al", LIBRARY, model=model, record=store, conversation="al")
     answer = run(AGENT, "1 + 1?", LIBRARY, model=model, record=address, conversation="al")
-    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation="bo")
+    say(store, "hi", "hey", name="bo")
 
     assert said(store) == ["I'm Al", "hello Al", "1 + 1?", "", "2", "two"]
     assert store.conversation("al").context == answer.context
@@ -46,8 +51,7 @@ def test_a_turn_goes_on_from_those_before_it(store: RunStore, address: str) -> N
 def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None:
     words = [f"answer {n} " + "x" * 500 for n in range(6)]
     for word in words:
-        model = ScriptedModel([word])
-        run(AGENT, "more", LIBRARY, model=model, record=store, conversation="al")
+        say(store, "more", word)
 
     rows = list(store.rows(conversation="al"))
     assert [len(store.recorded(row.id).first.context) for row in rows] == [11, 9, 7, 5, 3, 1]
@@ -58,8 +62,7 @@ def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None
 
 def test_it_is_read_a_page_at_a_time(store: RunStore) -> None:
     for n in range(5):
-        model = ScriptedModel([f"answer {n}"])
-        run(AGENT, f"question {n}", LIBRARY, model=model, record=store, conversation="al")
+        say(store, f"question {n}", f"answer {n}")
     conversation = store.conversation("al")
 
     last = conversation.page(limit=3)
@@ -78,8 +81,7 @@ def test_turns_never_overlap(store: RunStore, address: str) -> None:
 
         def complete(self, request: Request) -> object:
             with pytest.raises(RunTakenError) as raised:
-                run(AGENT, "me too", LIBRARY, model=ScriptedModel(["late"]), record=address,
-                    conversation="al")  # fmt: skip
+                say(address, "me too", "late")
             refused.append(str(raised.value))
             return super().complete(request)
 
@@ -90,25 +92,19 @@ def test_turns_never_overlap(store: RunStore, address: str) -> None:
 
 
 def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) -> None:
-    begun = begin(
-        AGENT, "hi", LIBRARY, model=ScriptedModel([CALLS]), record=store, conversation="al"
-    )
-    with pytest.raises(ModelError):
-        begun.finish()
+    turn = unanswered(store, "hi", CALLS)
     assert said(store) == []
 
-    resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["hello"]), record=store)
+    resume_run(turn, LIBRARY, model=ScriptedModel(["hello"]), record=store)
     assert said(store) == ["hi", "", "2", "hello"]
 
 
 def test_a_turn_that_was_left_is_refused_once_the_conversation_has_gone_on(store: RunStore) -> None:
-    begun = begin(AGENT, "hi", LIBRARY, model=ScriptedModel([]), record=store, conversation="al")
-    with pytest.raises(ModelError):
-        begun.finish()
-    run(AGENT, "again", LIBRARY, model=ScriptedModel(["yes"]), record=store, conversation="al")
+    turn = unanswered(store, "hi")
+    say(store, "again", "yes")
 
     with pytest.raises(RunTakenError, match="the conversation al has gone on since"):
-        resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["late"]), record=store)
+        resume_run(turn, LIBRARY, model=ScriptedModel(["late"]), record=store)
     assert said(store) == ["again", "yes"]
 
 
@@ -117,25 +113,14 @@ def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(Lease, "let_go", lambda lease, *_, **__: setattr(lease, "is_held", False))
-        begun = begin(
-            AGENT, "hi", LIBRARY, model=ScriptedModel(["hello"]), record=store, conversation="al"
-        )
-        begun.finish()
+        say(store, "hi", "hello")
     assert said(store) == []
     store.ready().execute("UPDATE gram_runs SET leased_until = 1")
+    (turn,) = store.rows()
 
-    assert resume_run(begun.state.run_id, LIBRARY, record=store).content == "hello"
+    assert resume_run(turn.id, LIBRARY, record=store).content == "hello"
     assert said(store) == ["hi", "hello"]
-    assert store.row(begun.state.run_id).status == "done"
-
-
-def test_keys_are_not_kept(store: RunStore) -> None:
-    hidden = hide("sk-very-secret-12345")
-    model = ScriptedModel(["I know sk-very-secret-12345"])
-    run(AGENT, "hi", LIBRARY, model=model, record=store, conversation="al")
-
-    assert said(store) == ["hi", "I know [redacted]"]
-    assert hidden
+    assert store.row(turn.id).status == "done"
 
 
 def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> None:
@@ -163,15 +148,14 @@ def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunSt
     database.execute = counted  # type: ignore[method-assign, assignment]  # to count the calls
     for n in range(3):
         asked.clear()
-        model = ScriptedModel([f"answer {n}"])
-        run(AGENT, "more", LIBRARY, model=model, record=store, conversation="al")
+        say(store, "more", f"answer {n}")
         counts.append(len(asked))
     assert counts[0] == counts[1] == counts[2]
 
 
 def test_conversations_are_listed_those_that_changed_last_first(store: RunStore) -> None:
     for name in ("al", "bo", "al"):
-        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation=name)
+        say(store, "hi", "hey", name=name)
     store.ready().execute("UPDATE gram_conversations SET changed = changed - 60 WHERE name = 'bo'")
     al, bo = store.conversations()
     assert al.changed is not None
@@ -184,7 +168,7 @@ def test_conversations_are_listed_those_that_changed_last_first(store: RunStore)
 
 def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunStore) -> None:
     for name in ("al", "bo", "al"):
-        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation=name)
+        say(store, "hi", "hey", name=name)
     al = store.conversation("al")
 
     al.remove()
@@ -192,7 +176,7 @@ def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunSto
     assert (len(al), len(list(store.rows())), said(store, "bo")) == (0, 1, ["hi", "hey"])
     for table, left in {"runs": 1, "entries": 3, "messages": 2, "conversations": 1}.items():
         assert store.ready().execute(f"SELECT count(*) FROM gram_{table}") == [(left,)]
-    run(AGENT, "anew", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation="al")
+    say(store, "anew", "hey")
     assert said(store) == ["anew", "hey"]
 
 
@@ -211,7 +195,7 @@ def test_a_conversation_is_not_removed_while_a_turn_of_it_is_under_way(store: Ru
 
 
 def test_a_turn_after_messages_that_were_removed_is_refused(store: RunStore) -> None:
-    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation="al")
+    say(store, "hi", "hey")
     context = store.conversation("al").context
     store.conversation("al").remove()
 
