@@ -29,6 +29,8 @@ from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import TALKER, WORKING, ended, until
 from tests.interp.worker_threads import at_work
 
+OFFLINE = "Offline/rehearsal"
+
 
 def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
     database: str, store: RunStore, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
@@ -57,7 +59,7 @@ def test_a_worker_goes_on_while_the_database_keeps_it_waiting(
     database: str, store: RunStore
 ) -> None:
     at = datetime.now(UTC) + timedelta(seconds=2)
-    run = submit(TALKER, "Hello", store=store, model="Offline/rehearsal", at=at)
+    run = submit(TALKER, "Hello", store=store, model=OFFLINE, at=at)
     knows_its_queue = "SELECT 1 FROM gram_workers WHERE cardinality(queues) > 1"
 
     async def locked_out() -> None:
@@ -159,42 +161,32 @@ def test_a_signal_ends_work_in_time_though_it_hangs(monkeypatch: pytest.MonkeyPa
     for_ever.set()
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("ALTER TABLE gram_workers RENAME TO other", '"gram_workers" does not exist'),
-        ("ALTER TABLE procrastinate_jobs RENAME TO other", '"procrastinate_jobs" does not exist'),
-    ],
-)
+@pytest.mark.parametrize("table", ["gram_workers", "procrastinate_jobs"])
 def test_a_worker_ends_when_the_database_refuses_what_it_asks(
-    database: str, store: RunStore, change: str, said: str
+    database: str, store: RunStore, table: str
 ) -> None:
-    worker = Worker(database)
-    with at_work(worker) as raised:
-        until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
-        store.database.execute(change)
+    with at_work(Worker(database)) as raised:
+        until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
+        store.database.execute(f"ALTER TABLE {table} RENAME TO other")
         until(lambda: bool(raised), 5)
 
     (error,) = raised
     assert isinstance(error, StoreError)
-    assert said in str(error)
+    assert f'"{table}" does not exist' in str(error)
     assert "hint: the user may not do this, or tables are missing" in str(error)
 
 
 def test_a_run_without_entries_does_not_keep_a_worker_from_others(
     database: str, store: RunStore
 ) -> None:
-    offline = "Offline/rehearsal"
-    spoiled = submit(TALKER, "Hello", store=store, model=offline)
+    spoiled = submit(TALKER, "Hello", store=store, model=OFFLINE)
     store.database.execute("DELETE FROM gram_entries WHERE run = ?", spoiled)
     with at_work(Worker(database)):
-        until(ended(store, submit(TALKER, "Hello", store=store, model=offline)))
+        until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
 
 
 def test_a_queued_run_that_was_removed_leaves_no_job(database: str, store: RunStore) -> None:
-    removed, other = (
-        submit(TALKER, said, store=store, model="Offline/rehearsal") for said in ("One", "Two")
-    )
+    removed, other = (submit(TALKER, "Hi", store=store, model=OFFLINE) for _ in range(2))
     store.database.execute("DELETE FROM gram_runs WHERE id = ?", removed)
     with at_work(Worker(database)):
         until(ended(store, other))
@@ -202,10 +194,7 @@ def test_a_queued_run_that_was_removed_leaves_no_job(database: str, store: RunSt
 
 
 def test_what_fails_once_without_the_database_is_tried_again_and_no_outage(
-    database: str,
-    store: RunStore,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
     going, failed = Driver.go_on, list[str]()
 
@@ -217,7 +206,7 @@ def test_what_fails_once_without_the_database_is_tried_again_and_no_outage(
 
     monkeypatch.setattr(Driver, "go_on", fail_once)
     with caplog.at_level(logging.INFO, "interp.workers"), at_work(Worker(database)):
-        until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
+        until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
 
     assert failed
     assert "cannot work" not in caplog.text
@@ -225,9 +214,8 @@ def test_what_fails_once_without_the_database_is_tried_again_and_no_outage(
 
 def of_class(sqlstate: str) -> Exception:
     """An error of the store, as one of Postgres leads to it."""
-    cause = psycopg.errors.lookup(sqlstate)("no")
     error = StoreError("no")
-    error.__cause__ = cause
+    error.__cause__ = psycopg.errors.lookup(sqlstate)("no")
     return error
 
 

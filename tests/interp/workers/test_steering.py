@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,22 @@ import pytest
 
 import interp
 from gram import ArgumentError, Pattern, loads, loads_one
-from interp import ApprovalNeeded, ScriptedModel, ToolLibrary, ValidationError, begin, resume_run
+from interp import (
+    AgentResponse,
+    ApprovalNeeded,
+    ScriptedModel,
+    ToolLibrary,
+    ValidationError,
+    begin,
+    resume_run,
+)
 from interp.errors import RunTakenError, StoreError
 from interp.execution import Folded
 from interp.history import RunStore
 from interp.history.stores import StoredRun
 from interp.machine import TimeUp, step
 from interp.workers import Result, cancel_run, decide_run, export_run, fork_run, import_run
+from lenses_ext import ProgramLike
 from tests.interp.counting import counting
 
 PROGRAM = """
@@ -41,21 +51,28 @@ def with_add(done: list[int]) -> ToolLibrary:
     return counting(done, once=True)
 
 
-def waiting_run(store: RunStore, *numbers: int) -> str:
-    """A run that waits for approval of calls."""
-    model = ScriptedModel([calls(*numbers)])
-    begun = begin(counter(), "go", with_add([]), model=model, policy=interp.ask_all, record=store)
-    with pytest.raises(ApprovalNeeded):
+def began(
+    store: RunStore, program: ProgramLike, *replies: object, ends: Any = None, **options: Any
+) -> str:
+    """The id of a run that is driven to its end, which may be an error."""
+    begun = begin(program, "go", model=ScriptedModel(replies), record=store, **options)
+    with pytest.raises(ends) if ends else nullcontext():
         begun.finish()
     return begun.state.run_id
 
 
+def waiting_run(store: RunStore, *numbers: int) -> str:
+    """A run that waits for approval of calls."""
+    options = {"tools": with_add([]), "policy": interp.ask_all, "ends": ApprovalNeeded}
+    return began(store, counter(), calls(*numbers), **options)
+
+
 def done_run(store: RunStore) -> str:
-    begun = begin(
-        counter(), "go", with_add([]), model=ScriptedModel([calls(1), "two"]), record=store
-    )
-    begun.finish()
-    return begun.state.run_id
+    return began(store, counter(), calls(1), "two", tools=with_add([]))
+
+
+def resumed(store: RunStore, run: str, done: list[int], *replies: object) -> AgentResponse[Any]:
+    return resume_run(run, with_add(done), model=ScriptedModel(replies), record=store)
 
 
 def test_calls_are_answered_from_outside(store: RunStore) -> None:
@@ -67,7 +84,7 @@ def test_calls_are_answered_from_outside(store: RunStore) -> None:
     assert decide_run(store, run, False) == ()
     assert store.row(run).status == "stopped"
 
-    response = resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
+    response = resumed(store, run, done, "done")
     assert done == [1]
     assert [each.error is None for each in response.tools_used] == [True, False, False]
     assert "too much" in str(response.tools_used[1].error)
@@ -77,7 +94,7 @@ def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
     run, done = waiting_run(store, 1), list[int]()
 
     decide_run(store, run, {(0, 0): Result(7)})
-    response = resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
+    response = resumed(store, run, done, "done")
 
     assert (response.tools_used[0].result, done) == (7, [])
 
@@ -90,17 +107,14 @@ def stopped_in_its_tool(store: RunStore) -> str:
         """Adds one."""
         raise KeyboardInterrupt
 
-    library, model = ToolLibrary.of(add), ScriptedModel([calls(1)])
-    begun = begin(counter(), "go", library, model=model, record=store)
-    with pytest.raises(KeyboardInterrupt):
-        begun.finish()
-    return begun.state.run_id
+    tools = ToolLibrary.of(add)
+    return began(store, counter(), calls(1), tools=tools, ends=KeyboardInterrupt)
 
 
 def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -> None:
     run, done = stopped_in_its_tool(store), list[int]()
     with pytest.raises(ApprovalNeeded):
-        resume_run(run, with_add(done), model=ScriptedModel([]), record=store)
+        resumed(store, run, done)
     assert store.row(run).status == "waiting"
     (asked,) = (
         each for each in interp.timeline(store.recorded(run)).in_order if each.how == "asked"
@@ -108,7 +122,7 @@ def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -
     assert asked.may_have_run
 
     decide_run(store, run, {(0, 0): Result(2)})
-    resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
+    resumed(store, run, done, "done")
 
     assert done == []
 
@@ -155,7 +169,7 @@ def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
     assert store.row(run).status == "cancelled"
     assert store.recorded(run).notes[-1].error == "cancelled"  # type: ignore[union-attr]  # a note of a failure
     with pytest.raises(RunTakenError, match="was cancelled"):
-        resume_run(run, with_add([]), model=ScriptedModel(["late"]), record=store)
+        resumed(store, run, [], "late")
     with pytest.raises(StoreError, match="is cancelled: nothing is left to cancel"):
         cancel_run(store, run)
 
@@ -170,8 +184,7 @@ def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: Ru
     assert store.recorded(same).events == store.recorded(run).events
     assert store.recorded(changed).events == ()
     assert [store.row(each).facts.parent for each in (same, changed)] == [run, run]
-    model = ScriptedModel([calls(5), "six"])
-    assert resume_run(changed, with_add(done), model=model, record=store).content == "six"
+    assert resumed(store, changed, done, calls(5), "six").content == "six"
     assert (done, store.entries(run)) == ([5], before)
 
 
@@ -180,10 +193,9 @@ def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> N
     fork, other = fork_run(store, run), fork_run(store, run, counter("Count twice."))
 
     with pytest.raises(ApprovalNeeded):
-        resume_run(fork, with_add(done), model=ScriptedModel([]), record=store)
+        resumed(store, fork, done)
     assert [each.may_have_run for each in store.recorded(fork).state.asks] == [True]
-    model = ScriptedModel([calls(1), "done"])  # it makes another request, and so a call of its own
-    resume_run(other, with_add(done), model=model, record=store)
+    resumed(store, other, done, calls(1), "done")  # another request, and so a call of its own
     assert done == [1]
 
 
@@ -197,10 +209,9 @@ def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(store
     assert store.row(fork).status == "waiting"
     store.recorded(fork).check()
     decide_run(store, fork, False)
-    model = ScriptedModel(["done"])
-    response = resume_run(fork, with_add(done), model=model, record=store)
+    response = resumed(store, fork, done, "done")
     assert ([each.result for each in response.tools_used], done) == ([None, None, 7], [])
-    resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
+    resumed(store, run, done, "done")
     assert done == [1]
     both = store.recorded(fork_run(store, run))
     assert (both.events, both.state.asks) == (store.recorded(run).events, ())
@@ -214,11 +225,8 @@ BOSS = """
 
 
 def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) -> None:
-    model = ScriptedModel([calls(1)])
-    begun = begin(loads_one(BOSS), "go", model=model, policy=interp.ask_all, record=store)
-    with pytest.raises(ApprovalNeeded):
-        begun.finish()
-    run = begun.state.run_id
+    options = {"policy": interp.ask_all, "ends": ApprovalNeeded}
+    run = began(store, loads_one(BOSS), calls(1), **options)
     decide_run(store, run, True)
 
     before = fork_run(store, run)
@@ -232,7 +240,7 @@ def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) ->
 def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
     run = stopped_in_its_tool(store)
     with pytest.raises(ApprovalNeeded):
-        resume_run(run, with_add([]), model=ScriptedModel([]), record=store)
+        resumed(store, run, [])
     decide_run(store, run, True)
 
     (asked,) = store.recorded(fork_run(store, run)).state.asks
@@ -254,13 +262,11 @@ def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> Non
     [first:Agent {{instruction: "Begin.", model: "A/b"}}]
     [second:Agent {{instruction: "{instruction}", model: "A/b"}}]
     """
-    model = ScriptedModel(["one", "two"])
-    begun = begin(loads(greeter.format(instruction="End.")), "go", model=model, record=store)
-    begun.finish()
+    run = began(store, loads(greeter.format(instruction="End.")), "one", "two")
 
-    fork = fork_run(store, begun.state.run_id, loads(greeter.format(instruction="Finish.")))
+    fork = fork_run(store, run, loads(greeter.format(instruction="Finish.")))
 
-    assert store.recorded(fork).events == store.recorded(begun.state.run_id).events[:1]
+    assert store.recorded(fork).events == store.recorded(run).events[:1]
     assert resume_run(fork, model=ScriptedModel(["three"]), record=store).content == "three"
 
 
@@ -297,9 +303,7 @@ def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
         torn.write("[:ModelReplied {at")
 
     run = import_run(store, file)
-    assert (
-        resume_run(run, with_add(done), model=ScriptedModel(["two"]), record=store).content == "two"
-    )
+    assert resumed(store, run, done, "two").content == "two"
     assert done == [1]
 
 
@@ -349,10 +353,10 @@ def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) ->
             raise StoreError("the disk is full")
         return execute(sql, *values)
 
-    store.database.execute = failing  # type: ignore[method-assign]  # a disk that is full
-    with pytest.raises(StoreError, match="the disk is full"):
-        import_run(store, file)
-    store.database.execute = execute  # type: ignore[method-assign]  # as it was
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store.database, "execute", failing)
+        with pytest.raises(StoreError, match="the disk is full"):
+            import_run(store, file)
 
     assert list(store.rows()) == []
     assert import_run(store, file) == run

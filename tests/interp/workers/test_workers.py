@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -58,6 +59,10 @@ def lines(log: Path) -> list[str]:
     return log.read_text("utf-8").splitlines() if log.exists() else []
 
 
+def late(words: str, seconds: float) -> Answer:
+    return Answer(completion({"content": words}), silence=seconds)
+
+
 def will_work(server: ModelServer, seconds: float) -> None:
     """The model calls the tool, then says that it is done."""
     server.will_say(tool_calls(("c1", "work", {"seconds": seconds})), "Done.")
@@ -80,7 +85,7 @@ def test_a_worker_drives_what_is_submitted_before_and_while_it_runs(
 def test_a_job_that_is_delivered_twice_is_done_once(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
-    model_server.will_say(*[Answer(completion({"content": "Hi."}), silence=1)] * 3)
+    model_server.will_say(*[late("Hi.", 1)] * 3)
     run = submit(TALKER, "Hello", store=store)
     (queue,) = store.database.execute("SELECT queue FROM gram_runs")[0]
     again = (
@@ -88,10 +93,8 @@ def test_a_job_that_is_delivered_twice_is_done_once(
         "VALUES (?, 'gram.go_on', jsonb_build_object('run', ?::text)) RETURNING id"
     )
     store.database.execute(again, queue, run)
-    with (
-        worker(database, server=model_server) as one,
-        worker(database, server=model_server) as other,
-    ):
+    workers = [worker(database, server=model_server) for _ in range(2)]
+    with workers[0] as one, workers[1] as other:
         until(ended(store, run))
         store.database.execute(again, queue, run)  # and once more when it is over
         until(lambda: not store.database.execute("SELECT id FROM procrastinate_jobs"))
@@ -103,7 +106,7 @@ def test_a_job_that_is_delivered_twice_is_done_once(
 def test_a_worker_that_is_told_to_stop_ends_what_it_does_and_takes_nothing_new(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
-    model_server.will_say(Answer(completion({"content": "Hi."}), silence=2))
+    model_server.will_say(late("Hi.", 2))
     first = submit(TALKER, "Hello", store=store)
     with worker(database, "--at-once", "1", server=model_server) as working:
         until(lambda: len(model_server.requests) == 1)
@@ -117,7 +120,7 @@ def test_a_worker_that_is_told_to_stop_ends_what_it_does_and_takes_nothing_new(
 def test_what_does_not_end_within_the_grace_is_left_to_others_at_once(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
-    model_server.will_say(Answer(completion({"content": "Late."}), silence=30), "Hi.")
+    model_server.will_say(late("Late.", 30), "Hi.")
     run = submit(TALKER, "Hello", store=store)
     with worker(database, "--grace", "0.5", server=model_server) as working:
         until(lambda: len(model_server.requests) == 1)
@@ -151,7 +154,7 @@ def test_the_runs_of_a_killed_worker_are_taken_over_within_30_seconds(
 def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
-    model_server.will_say(Answer(completion({"content": "Late."}), silence=3), "Hi.", "Again.")
+    model_server.will_say(late("Late.", 3), "Hi.", "Again.")
     run = submit(TALKER, "Hello", store=store)
     with worker(database, server=model_server) as frozen:
         until(lambda: len(model_server.requests) == 1)
@@ -210,8 +213,7 @@ def test_a_run_begins_at_its_time(database: str, store: RunStore) -> None:
 def test_the_turns_of_a_conversation_follow_each_other(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
-    answers = (Answer(completion({"content": f"answer {n}"}), silence=0.3) for n in range(4))
-    model_server.will_say(*answers)
+    model_server.will_say(*[late(f"answer {n}", 0.3) for n in range(4)])
     talk = {"store": store, "conversation": "talk"}
     runs = [submit(TALKER, f"turn {n}", priority=n, **talk) for n in range(4)]
     with working(database), working(database):
@@ -296,8 +298,8 @@ def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
     class Submitting:
         def complete(self, request: Request) -> str:
             turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
-            tools = ToolLibrary()
-            driver = Driver(store, RunQueue(postgres_of(store)), tools, "full", Mock())
+            queue = RunQueue(postgres_of(store))
+            driver = Driver(store, queue, ToolLibrary(), "full", Mock())
             with pytest.raises(LaterError, match="goes first") as later:
                 asyncio.run(driver.go_on(turn))
             return f"{later.value.seconds}"
@@ -310,22 +312,20 @@ def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
 def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting(
     database: str, store: RunStore
 ) -> None:
-    late = [
-        submit(TALKER, f"Late {n}", store=store, conversation="talk", model=OFFLINE)
-        for n in range(2)
-    ]
-    for run in late:
+    talk: Any = {"store": store, "conversation": "talk", "model": OFFLINE}
+    turns = [submit(TALKER, f"Late {n}", **talk) for n in range(2)]
+    for run in turns:
         (asking,) = pending(store.recorded(run).state)
         claim = store.claim(run)
         claim.append(note_line(Begun(asking.at)))
         claim.let_go("stopped", Usage(None, None))
     run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
-    following = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
+    following = submit(TALKER, "Hello", **talk)
     with working(database):
         until(ended(store, following))
-        until(lambda: {store.row(run).status for run in late} == {"failed"})
+        until(lambda: {store.row(run).status for run in turns} == {"failed"})
 
-    assert "has gone on since" in (store.row(late[0]).reason or "")
+    assert "has gone on since" in (store.row(turns[0]).reason or "")
 
 
 GREETS = hello_world_tool_library
@@ -378,14 +378,10 @@ def test_jobs_are_put_in_again_by_one_worker_for_all(store: RunStore) -> None:
 
 def test_the_job_of_a_worker_that_is_silent_is_put_in_again(database: str, store: RunStore) -> None:
     run = submit(TALKER, "Hello", store=store, model=OFFLINE)
-    register = (
-        "INSERT INTO procrastinate_workers (last_heartbeat) "
-        "VALUES (now() - interval '7 seconds') RETURNING id"
-    )
-    ((number,),) = store.database.execute(register)
-    store.database.execute(
-        "UPDATE procrastinate_jobs SET status = 'doing', worker_id = ? RETURNING id", number
-    )
+    silent = "(last_heartbeat) VALUES (now() - interval '7 seconds') RETURNING id"
+    ((number,),) = store.database.execute(f"INSERT INTO procrastinate_workers {silent}")
+    taken = "UPDATE procrastinate_jobs SET status = 'doing', worker_id = ? RETURNING id"
+    store.database.execute(taken, number)
     with working(database):
         until(ended(store, run))
         until(lambda: not store.database.execute("SELECT 1 FROM procrastinate_jobs"))
