@@ -16,26 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from attrs import define, field
 
+from . import trees
 from .checks import members
 from .documents import Document
 from .errors import ArgumentError, GramError, NoPatternError, expect, expect_all
 from .extras import install
-from .trees import (
-    WALK,
-    Pattern,
-    Scoped,
-    ScopeKey,
-    Scopes,
-    Subject,
-    TreePath,
-    is_edge,
-    is_reference,
-    one_scope,
-    origin,
-    patterns_of,
-    unfold,
-    with_names,
-)
+from .trees import Pattern, Scoped, Subject, TreePath, is_edge, is_reference
 
 if TYPE_CHECKING:
     import networkx
@@ -97,7 +83,7 @@ class Graph:
 
     def __attrs_post_init__(self) -> None:
         for name in ("nodes", "relationships", "walks", "annotations", "others"):
-            patterns_of(getattr(self, name), name, by="Graph")
+            trees.patterns_of(getattr(self, name), name, by="Graph")
         expect(self.keys, Mapping, "keys", by="Graph")
         for each in self.relationships:
             for key in {self.key(end): None for end in each.elements}:
@@ -147,7 +133,9 @@ class Graph:
         return sum(self.key(end) == key for end in ends)
 
 
-def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = one_scope) -> Graph:
+def graph_of(
+    what: Document | Pattern | Iterable[Pattern], *, scopes: trees.Scopes = trees.one_scope
+) -> Graph:
     """The graph of a document or of patterns, without a header.
 
     Args:
@@ -159,11 +147,11 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
     if isinstance(what, Document):
         patterns = what.patterns[1:] if what.header is not None else what.patterns
     else:
-        patterns = patterns_of(what, "what", by="graph_of")
+        patterns = trees.patterns_of(what, "what", by="graph_of")
     nodes: dict[Hashable, Pattern] = {}
     keys: dict[int, Hashable] = {}
     by_shape: dict[Shape, list[Pattern]] = {kind: [] for kind in get_args(Shape)}
-    for here, scope in with_names(patterns, scopes):
+    for here, scope in trees.with_names(patterns, scopes):
         each = here.pattern
         kind = shape(each)
         if kind != "node":
@@ -192,7 +180,7 @@ def to_networkx(what: Graph | Document | Pattern | Iterable[Pattern]) -> network
     except ImportError:
         raise MissingExtraError(f"networkx is not installed: {install('graph')}") from None
     if not isinstance(what, Graph | Document):
-        what = patterns_of(what, "what", by="to_networkx")
+        what = trees.patterns_of(what, "what", by="to_networkx")
     graph = what if isinstance(what, Graph) else graph_of(what)
     result = networkx.MultiDiGraph()
     result.add_nodes_from((graph.key(node), {"pattern": node}) for node in graph.nodes)
@@ -207,7 +195,7 @@ def _is_walk(pattern: Pattern) -> bool:
     elements = pattern.elements
     if not elements or not all(map(is_edge, elements)):
         return False
-    if pattern.value.labels == {WALK}:
+    if pattern.value.labels == {trees.WALK}:
         return True
     share_a_node = (
         any(node in other.elements for node in one.elements) for one, other in pairwise(elements)
@@ -244,7 +232,7 @@ class ReconcileError(GramError, ValueError):
 
 
 def reconcile(
-    patterns: Iterable[Pattern], policy: Policy = "merge", *, scopes: Scopes = one_scope
+    patterns: Iterable[Pattern], policy: Policy = "merge", *, scopes: trees.Scopes = trees.one_scope
 ) -> tuple[Pattern, ...]:
     """The patterns with every definition of a name replaced by the one that is agreed on.
 
@@ -269,12 +257,12 @@ def reconcile(
     if policy not in get_args(Policy):
         raise ArgumentError(f"reconcile: policy must be one of {', '.join(get_args(Policy))}")
     expect(scopes, Callable, "scopes", by="reconcile")
-    trees = expect_all(patterns, Pattern, "patterns", by="reconcile")
-    subjects: dict[ScopeKey, Subject] = {}
-    bodies: dict[ScopeKey, Scoped] = {}  # the occurrences whose elements are agreed on
-    first: dict[ScopeKey, Scoped] = {}
-    occurrences: dict[TreePath, tuple[Scoped, ScopeKey]] = {}
-    for here, scope in with_names(trees, scopes):
+    given = expect_all(patterns, Pattern, "patterns", by="reconcile")
+    subjects: dict[trees.ScopeKey, Subject] = {}
+    bodies: dict[trees.ScopeKey, Scoped] = {}  # the occurrences whose elements are agreed on
+    first: dict[trees.ScopeKey, Scoped] = {}
+    occurrences: dict[TreePath, tuple[Scoped, trees.ScopeKey]] = {}
+    for here, scope in trees.with_names(given, scopes):
         key = (*scope, here.name)
         occurrences[here.path] = here, key
         if not here.name or is_reference(here.pattern):
@@ -301,11 +289,11 @@ def reconcile(
             body = bodies[key]
         return subject, [(*body.path, index) for index in range(len(body.pattern.elements))]
 
-    tops: list[TreePath] = [(index,) for index in range(len(trees))]
-    joined = (unfold(agreed, path) for path in tops)
-    return tuple(tree if new == tree else new for tree, new in zip(trees, joined, strict=True))
+    tops: list[TreePath] = [(index,) for index in range(len(given))]
+    joined = (trees.unfold(agreed, path) for path in tops)
+    return tuple(tree if new == tree else new for tree, new in zip(given, joined, strict=True))
 
 
 def _place(here: Scoped) -> str:
-    place = origin(here.pattern)
+    place = trees.origin(here.pattern)
     return str(place) if place else ".".join(map(str, here.path))

@@ -14,40 +14,30 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
+from .. import trees
 from ..diagnostics import Diagnostic
 from ..documents import Document
 from ..reading import Construct, construct_of, spans_in_text
 from ..source import Source, Span
-from ..trees import (
-    Pattern,
-    Scoped,
-    Scopes,
-    TreePath,
-    is_edge,
-    is_reference,
-    one_scope,
-    read_from,
-    scoped,
-    scopes_from,
-)
+from ..trees import Pattern, TreePath, is_edge, is_reference
 from ..words import did_you_mean
 
 T = TypeVar("T")
 
 
-class Occurrence(Scoped):
+class Occurrence(trees.Scoped):
     """A pattern in its place, with its text."""
 
     @property
     def source(self) -> Source | None:
         """The text it was read from, or None."""
-        place = read_from(self.pattern)
+        place = trees.read_from(self.pattern)
         return place[0] if place else None
 
     @property
     def extent(self) -> tuple[str, int, int]:
         """The text it was read from, and its start and end there; an empty text if it was made."""
-        source, start, end = read_from(self.pattern) or (None, 0, 0)
+        source, start, end = trees.read_from(self.pattern) or (None, 0, 0)
         return source.text if source else "", start, end
 
     @cached_property
@@ -86,7 +76,7 @@ class Reading:
 
     patterns: tuple[Pattern, ...]
     document: Document | None = None
-    scopes: Scopes = one_scope
+    scopes: trees.Scopes = trees.one_scope
     kinds: Collection[str] = ()
     within: Collection[TreePath] | None = None
     _made: dict[Callable[[Reading], Any], Any] = field(factory=dict, init=False, repr=False)
@@ -94,7 +84,7 @@ class Reading:
     @cached_property
     def occurrences(self) -> tuple[Occurrence, ...]:
         """Every pattern, in the order of the trees."""
-        return tuple(scoped(self.patterns, self.scopes, Occurrence))
+        return tuple(trees.scoped(self.patterns, self.scopes, Occurrence))
 
     def written(
         self, may_matter: Callable[[Occurrence], bool]
@@ -131,7 +121,7 @@ class Reading:
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
         """A scope and those around it, from the inside out."""
-        return scopes_from(scope, self._by_path)
+        return trees.scopes_from(scope, self._by_path)
 
     def place(
         self, path: TreePath, part: str | None = None, keys: tuple[str, ...] = ()

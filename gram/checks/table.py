@@ -16,21 +16,8 @@ from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
 from ..source import Source, Span
 from ..trees import Pattern, Scopes, TreePath, one_scope, patterns_of
-from .names import (
-    Reading,
-    dangling_reference,
-    duplicate_definition,
-    inconsistent_definition,
-    label_sets_differ,
-    self_reference,
-)
-from .spelling import (
-    duplicate_annotation_key,
-    duplicate_key,
-    label_case,
-    not_portable,
-    unknown_kind,
-)
+from . import names, spelling
+from .names import Reading
 
 
 @frozen
@@ -58,16 +45,16 @@ class Check:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("duplicate-key", "error", duplicate_key),
-    Check("duplicate-annotation-key", "error", duplicate_annotation_key),
-    Check("duplicate-definition", "error", duplicate_definition),
-    Check("inconsistent-definition", "error", inconsistent_definition),
-    Check("self-reference", "error", self_reference),
-    Check("dangling-reference", "warning", dangling_reference),
-    Check("unknown-kind", "warning", unknown_kind),
-    Check("label-case", "warning", label_case),
-    Check("label-sets-differ", "warning", label_sets_differ),
-    Check("not-portable", "info", not_portable),
+    Check("duplicate-key", "error", spelling.duplicate_key),
+    Check("duplicate-annotation-key", "error", spelling.duplicate_annotation_key),
+    Check("duplicate-definition", "error", names.duplicate_definition),
+    Check("inconsistent-definition", "error", names.inconsistent_definition),
+    Check("self-reference", "error", names.self_reference),
+    Check("dangling-reference", "warning", names.dangling_reference),
+    Check("unknown-kind", "warning", spelling.unknown_kind),
+    Check("label-case", "warning", spelling.label_case),
+    Check("label-sets-differ", "warning", names.label_sets_differ),
+    Check("not-portable", "info", spelling.not_portable),
 )
 """The checks of the notation, in their order."""
 

@@ -13,18 +13,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, Union, cast
 
 from attrs import frozen
 
+from .. import reading
 from ..documents import parse
 from ..editing import longest_increasing, respell
-from ..reading import (
-    comments_in,
-    has_comment,
-    last_line,
-    leaves_comment_open,
-    line_break,
-    syntax,
-    text_start,
-    trees_if_gram,
-)
+from ..reading import line_break, syntax
 from ..source import BOM
 from ..trees import Pattern, TaggedString, Value
 from .diffs import match, match_values
@@ -148,9 +140,12 @@ def merge(
     pieces = _Merging(ends, is_list).merged(before, we, they)
     if pieces is not None:
         merged = Merge(tuple(pieces), ends)
-        if merged.conflicts or trees_if_gram(merged.text()) is not None:
+        if merged.conflicts or reading.trees_if_gram(merged.text()) is not None:
             return merged
-    start, (base, ours, theirs) = text_start(texts[1]), (text.removeprefix(BOM) for text in texts)
+    start, (base, ours, theirs) = (
+        reading.text_start(texts[1]),
+        (text.removeprefix(BOM) for text in texts),
+    )
     return Merge((texts[1][:start], Conflict(base, ours, theirs)), ends)
 
 
@@ -223,7 +218,7 @@ class _Merging:
         new = [each for each in they if each not in we and each not in before]
         if not new:
             return ours
-        last = last_line(ours)
+        last = reading.last_line(ours)
         text = ours[: len(ours) - len(last)] if last else ours
         if "\n" not in ours + theirs:
             return " ".join([text.rstrip(" \t"), *new])
@@ -254,7 +249,7 @@ def _said(part: Part) -> str:
 
 
 def _comments(trivia: str) -> list[str]:
-    return [trivia[slice(*each)].rstrip() for each in comments_in(trivia)]
+    return [trivia[slice(*each)].rstrip() for each in reading.comments_in(trivia)]
 
 
 def _fixed(base: str | None, ours: str, theirs: str) -> str | None:
@@ -414,7 +409,7 @@ class _List:
             separator: list[Piece] = [","] if comma else []
             separator = arrows[index] if index < len(arrows) else separator
             before_comma = trivia(*cell.said("before_comma"))
-            if separator or has_comment(before_comma):
+            if separator or reading.has_comment(before_comma):
                 out.put_trivia(before_comma)
             out.put(*separator)
             out.put_trivia(trivia(*cell.said("after")))
@@ -428,9 +423,9 @@ class _List:
         lead = self.merging.trivia(*cell.said("before"))
         firsts = [side.slots[0] for side in self.sides[1:] if side and side.slots]
         was_first = any(slot in firsts for slot in cell.slots)
-        if first and not was_first and not has_comment(lead) and self.ours.slots:
+        if first and not was_first and not reading.has_comment(lead) and self.ours.slots:
             lead = self.ours.slots[0].before
-            return last_line(lead) if has_comment(lead) else lead
+            return reading.last_line(lead) if reading.has_comment(lead) else lead
         return lead or " " * (was_first and not first and not self.is_path)
 
     def _conflict(self, cell: _Cell, comma_before: bool, comma: bool) -> Conflict:
@@ -438,7 +433,7 @@ class _List:
         for slot in cell.slots:
             text = ""
             if slot:
-                inner = slot.before_comma if has_comment(slot.before_comma) else ""
+                inner = slot.before_comma if reading.has_comment(slot.before_comma) else ""
                 text = slot.part.spelled + inner + "," * comma + slot.after
             texts.append(", " * bool(comma_before and text) + text)
         base, ours, theirs = texts
@@ -464,10 +459,12 @@ class _Out:
 
     def put_trivia(self, trivia: str) -> None:
         """Write blanks and comments."""
-        first = next(comments_in(trivia), None)
+        first = next(reading.comments_in(trivia), None)
         if "\n" not in trivia[: first.start if first else None] and first:
             self.put("")
-        self._is_open = leaves_comment_open(trivia) or (self._is_open and "\n" not in trivia)
+        self._is_open = reading.leaves_comment_open(trivia) or (
+            self._is_open and "\n" not in trivia
+        )
         self.pieces.append(trivia)
 
 

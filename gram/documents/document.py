@@ -6,17 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .. import reading
 from ..errors import NoPatternError, expect, expect_all
-from ..reading import (
-    Construct,
-    Item,
-    Spans,
-    parse_items,
-    parse_trees,
-    spans_of,
-    text_start,
-    trivia_end,
-)
 from ..showing import Shown
 from ..source import Source
 from ..trees import Pattern
@@ -47,7 +38,7 @@ class Document(Shown):
         self._read: Document = self
         self._replacement: Replacement | None = None
         self.filename = source.filename
-        self.patterns: tuple[Pattern, ...] = parse_trees(source)
+        self.patterns: tuple[Pattern, ...] = reading.parse_trees(source)
         self.rescued: tuple[int, ...] = ()
         self.style = style
 
@@ -63,14 +54,14 @@ class Document(Shown):
         return Source(self._replacement.text, self.filename)
 
     @cached_property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[reading.Item, ...]:
         """The construct of each top-level pattern, with offsets of `text`."""
-        return parse_items(self.source)
+        return reading.parse_items(self.source)
 
     @property
     def header(self) -> Pattern | None:
         """The pattern of the record at the top, or None."""
-        first = trivia_end(self.text, text_start(self.text))
+        first = reading.trivia_end(self.text, reading.text_start(self.text))
         return self.patterns[0] if self.text.startswith("{", first) else None
 
     @property
@@ -128,7 +119,7 @@ class Document(Shown):
         edited.rescued = replacement.rescued
         return edited
 
-    def spans(self, path: Sequence[int]) -> Spans:
+    def spans(self, path: Sequence[int]) -> reading.Spans:
         """The places of the parts of the pattern at ``path``: top-level index, element, ….
 
         Raises:
@@ -139,13 +130,13 @@ class Document(Shown):
             expect(index, int, "each step of path", by="spans")
         if not path:
             raise NoPatternError("a path begins with the index of a top-level pattern")
-        below: Sequence[Construct] = self.items
+        below: Sequence[reading.Construct] = self.items
         for index in path:
             if not 0 <= index < len(below):
                 raise NoPatternError(f"no pattern is at the path {tuple(path)}")
             construct = below[index]
             below = construct.elements
-        return spans_of(construct)
+        return reading.spans_of(construct)
 
     def __repr__(self) -> str:
         name = f"{self.filename!r}, " if self.filename is not None else ""

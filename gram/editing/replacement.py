@@ -14,19 +14,8 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from ..reading import (
-    Construct,
-    comments_in,
-    has_comment,
-    last_line,
-    line_break,
-    parse_trees,
-    syntax,
-    text_start,
-    tokens,
-    trees_if_gram,
-    without_block_above,
-)
+from .. import reading
+from ..reading import syntax
 from ..source import Source, Span
 from ..trees import Pattern
 from ..writing import Style
@@ -49,14 +38,14 @@ def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:
         return None  # a bare name is written as it always is
     pieces: list[str] = []
     at = start
-    for token in tokens(source.text, start, end):
+    for token in reading.tokens(source.text, start, end):
         trivia, spelling = source.text[at : token.start], source.text[token.start : token.end]
-        if has_comment(trivia):
-            trivia = "" if spelling in (",", "|") else last_line(trivia)
+        if reading.has_comment(trivia):
+            trivia = "" if spelling in (",", "|") else reading.last_line(trivia)
         pieces += trivia, spelling
         at = token.end
     copied = Source("".join(pieces))
-    return copied, parse_trees(copied)[0]
+    return copied, reading.parse_trees(copied)[0]
 
 
 @frozen
@@ -143,10 +132,10 @@ def replace(
     first, after = max(same_before - 1, 0), max(same_after - 1, 0)
     old = patterns[first : len(patterns) - after]
     wanted = trees[first : len(trees) - after]
-    start = place_of(patterns[first - 1])[1].end if first else text_start(text)
+    start = place_of(patterns[first - 1])[1].end if first else reading.text_start(text)
     end = place_of(patterns[len(patterns) - after])[1].start if after else len(text)
     window = [place_of(pattern)[1] for pattern in old]
-    writer = Writer(text, line_break(text))
+    writer = Writer(text, reading.line_break(text))
 
     @cache
     def old_list() -> ElementList:
@@ -169,7 +158,7 @@ def replace(
             return
         part_writer = Writer(text, writer.line_break)
         Rewriter(part_writer, style, old_list, copy).write(new, role)
-        if trees_if_gram(text_of(part_writer.pieces, text)) != (new.pattern,):
+        if reading.trees_if_gram(text_of(part_writer.pieces, text)) != (new.pattern,):
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
             Rewriter(part_writer, style, old_list, copy).put(new, role)
@@ -184,7 +173,7 @@ def replace(
         wanted = adopt([copied], [new.pattern], elsewhere)
         return replace(elsewhere, [copied], wanted, spelled).text
 
-    def keeps_form(old: Construct, new: Part) -> bool:
+    def keeps_form(old: reading.Construct, new: Part) -> bool:
         return isinstance(old, syntax.Path) and hops_of(old, new) is not None
 
     parts = pair(source, old, wanted, keeps_form)
@@ -199,6 +188,6 @@ def replace(
 
 def end_of_head(text: str, start: int, end: int) -> int:
     """Where the comments about a file end and those directly above its first item begin."""
-    kept = len(without_block_above("\n" + text[start:end])) - 1
-    block = next(comments_in(text, start + max(kept, 0), end), None)
+    kept = len(reading.without_block_above("\n" + text[start:end])) - 1
+    block = next(reading.comments_in(text, start + max(kept, 0), end), None)
     return max(text.rfind("\n", 0, block.start) + 1, start) if block else end

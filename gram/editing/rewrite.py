@@ -14,20 +14,11 @@ from functools import partial
 from itertools import chain
 from typing import Literal, TypeAlias
 
+from .. import writing
 from ..reading import Construct, comments, has_comment, syntax
 from ..source import Span
 from ..trees import Pattern, is_edge, is_header, is_reference, walk_nodes
-from ..writing import (
-    PLAIN,
-    Spelling,
-    Style,
-    is_path,
-    write_arrow,
-    write_name,
-    write_pattern,
-    write_record,
-    write_subject,
-)
+from ..writing import Spelling, Style
 from .comma_list import NO_ELEMENTS, ElementList, Place, Writer, list_of
 from .pairing import Part
 from .rewrite_path import NewHop, hops_around, hops_of, rewrite_path
@@ -121,7 +112,7 @@ class Rewriter:
         elif isinstance(old, syntax.Header) and role == "first" and _is_record(tree):
             rewrite_record(self.writer, old.record, tree.value.properties)
         elif isinstance(old, syntax.Reference) and role == "element" and is_reference(tree):
-            self.writer.put(write_name(tree.value.identity, integers=True))
+            self.writer.put(writing.write_name(tree.value.identity, integers=True))
         elif isinstance(old, syntax.Path) and (hops := hops_around(new)):
             self._walk(new, hops)
         else:
@@ -178,7 +169,7 @@ class Rewriter:
         for comment in self._left_over(old, new, ()):
             writer.copy_trivia(*comment)
             writer.put_trivia(line)
-        writer.put(write_name(new.pattern.value.identity, integers=True))
+        writer.put(writing.write_name(new.pattern.value.identity, integers=True))
 
     def _in_brackets(
         self,
@@ -226,15 +217,15 @@ class Rewriter:
             return
         texts = [part.partner.construct if part.partner else None for part in new.parts]
         brackets = any(isinstance(text, syntax.Bracket) for text in texts)
-        if is_edge(tree) and is_path(tree, spelling) and not brackets:
+        if is_edge(tree) and writing.is_path(tree, spelling) and not brackets:
             left, right = new.parts
             self.write(left, "node")
             writer.copy_comments(chain(*self._comments_brought(left)))
-            writer.put(write_arrow(tree.value, spelling))
+            writer.put(writing.write_arrow(tree.value, spelling))
             writer.copy_comments(chain(*self._comments_brought(right)))
             self.write(right, "node")
             return
-        writer.put(f"[{write_subject(tree.value, spelling)}")
+        writer.put(f"[{writing.write_subject(tree.value, spelling)}")
         self._new_elements(new)
         writer.put("]")
 
@@ -266,16 +257,16 @@ class Rewriter:
         """Write a pattern as canonical writing does."""
         tree = new.pattern
         if role == "first" and is_header(tree):
-            self.writer.put(write_record(tree.value.properties))
+            self.writer.put(writing.write_record(tree.value.properties))
         elif role == "element" and is_reference(tree):
-            self.writer.put(write_name(tree.value.identity, integers=True))
+            self.writer.put(writing.write_name(tree.value.identity, integers=True))
         elif role == "node":
-            self.writer.put(f"({write_subject(tree.value, self._spelling(new))})")
+            self.writer.put(f"({writing.write_subject(tree.value, self._spelling(new))})")
         else:
-            self.writer.put(write_pattern(tree, style=self._style, within=new.path[:-1]))
+            self.writer.put(writing.write_pattern(tree, style=self._style, within=new.path[:-1]))
 
     def _spelling(self, new: Part) -> Spelling:
-        return self._style(new.path) if self._style else PLAIN
+        return self._style(new.path) if self._style else writing.PLAIN
 
 
 def _with_text(new: Part) -> Iterator[tuple[Part, Construct]]:

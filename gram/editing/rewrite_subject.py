@@ -7,22 +7,15 @@ from functools import partial
 
 from pyrsistent import PMap, PVector
 
-from ..reading import (
-    QUOTES,
-    Value as ValueSyntax,
-    has_comment,
-    quote,
-    refence,
-    syntax,
-    trees_if_gram,
-)
+from .. import reading
+from ..reading import syntax
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
 from ..writing import Spelling, write_key, write_name, write_record, write_subject, write_value
 from .adopting import align
 from .comma_list import Named, Place, Writer, list_of, with_additions
 
 
-def respell(old: ValueSyntax, spelling: str, value: Value) -> str:
+def respell(old: reading.Value, spelling: str, value: Value) -> str:
     """The text of ``value`` in the style of the old value's ``spelling``.
 
     Kept are the kind of quotes, a fence's opening line and the indentation of its end, the base,
@@ -30,23 +23,23 @@ def respell(old: ValueSyntax, spelling: str, value: Value) -> str:
     canonical one is, then.
     """
     for text in _candidates(old, spelling, value):
-        trees = trees_if_gram(f"({{k: {text}}})")
+        trees = reading.trees_if_gram(f"({{k: {text}}})")
         if trees and exact(trees[0].value.properties.get("k")) == exact(value):
             return text
     return write_value(value)
 
 
-def _candidates(old: ValueSyntax, spelling: str, value: Value) -> Iterator[str]:
+def _candidates(old: reading.Value, spelling: str, value: Value) -> Iterator[str]:
     if isinstance(value, str) and isinstance(old.value, str):
-        if old.style in QUOTES:
-            yield quote(value, QUOTES[old.style])
+        if old.style in reading.QUOTES:
+            yield reading.quote(value, reading.QUOTES[old.style])
         elif old.style == "FENCE":
-            yield refence(spelling, value)
+            yield reading.refence(spelling, value)
     elif isinstance(value, TaggedString) and isinstance(old.value, TaggedString):
         if old.style == "BACKTICK":
-            yield value.tag + quote(value.content, "`")
+            yield value.tag + reading.quote(value.content, "`")
         else:
-            yield refence(spelling.replace(old.value.tag, value.tag, 1), value.content)
+            yield reading.refence(spelling.replace(old.value.tag, value.tag, 1), value.content)
     elif type(value) is int and value >= 0:
         if old.style == "HEXADECIMAL":
             upper = any(digit in "ABCDEF" for digit in spelling)
@@ -78,11 +71,11 @@ def rewrite_subject(
     if part.record and (subject.properties or _stays(writer, part.record)):
         if part.start == part.record.start:
             writer.put_trivia(" " if spelled else "")
-        elif spelled or has_comment(writer.old[after : part.record.start]):
+        elif spelled or reading.has_comment(writer.old[after : part.record.start]):
             writer.copy_trivia(after, part.record.start)
         rewrite_record(writer, part.record, subject.properties)
     else:
-        if part.record and has_comment(writer.old[after : part.record.start]):
+        if part.record and reading.has_comment(writer.old[after : part.record.start]):
             writer.copy_trivia(after, part.record.start)
         if subject.properties:
             writer.put_trivia(" " if spelled else "")
@@ -133,7 +126,7 @@ def rewrite_labels(
     ]
     new = labels - {label.name.text for label in old}
     added = {name: separator + write_name(name) for name in new}
-    if old and not spelled and not has_comment(writer.old[start : old[0].start]):
+    if old and not spelled and not reading.has_comment(writer.old[start : old[0].start]):
         start = old[0].start
     end = old[-1].end if old else start
     old_list = list_of(writer.old, start, old, end, commas=False, new_lead="")
@@ -267,7 +260,7 @@ def _rewrite_identified(
         writer.copy(old.start, end if stays else marker_end)
     else:
         writer.put(f"@@{write_name(subject.identity, integers=True)}")
-    if name and not stays and has_comment(writer.old[marker_end : name.start]):
+    if name and not stays and reading.has_comment(writer.old[marker_end : name.start]):
         writer.copy_trivia(marker_end, name.start)
     spelled = stays or bool(subject.identity)
     rewrite_labels(writer, old.labels, end, subject.labels, spelling, spelled=spelled)

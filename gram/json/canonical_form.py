@@ -15,28 +15,19 @@ from typing import Any, TypeAlias
 
 from pyrsistent import PMap, PVector
 
+from .. import trees
 from ..errors import ArgumentError, GramDecodeError, GramEncodeError, name_of
-from ..trees import (
-    Bound,
-    Measurement,
-    Pattern,
-    Range,
-    Subject,
-    Symbol,
-    TaggedString,
-    Value,
-    patterns_of,
-)
+from ..trees import Pattern, Subject
 from ..writing import sorted_items
 
 Json: TypeAlias = Any
 """What the ``json`` module reads and writes."""
 
 _SPECIAL: dict[str, tuple[type[Any], tuple[str, ...]]] = {
-    "symbol": (Symbol, ("value",)),
-    "tagged": (TaggedString, ("tag", "content")),
-    "range": (Range, ("lower", "upper")),
-    "measurement": (Measurement, ("unit", "value")),
+    "symbol": (trees.Symbol, ("value",)),
+    "tagged": (trees.TaggedString, ("tag", "content")),
+    "range": (trees.Range, ("lower", "upper")),
+    "measurement": (trees.Measurement, ("unit", "value")),
     "map": (dict, ("entries",)),
 }
 """What an object with a ``type`` makes, and its other keys: the attributes of that."""
@@ -50,7 +41,7 @@ def to_json(pattern: Pattern | Iterable[Pattern]) -> Json:
     {'identity': 'a', 'labels': ['B'], 'properties': {'k': 1}}
     """
     if not isinstance(pattern, Pattern):
-        return [to_json(each) for each in patterns_of(pattern, by="to_json")]
+        return [to_json(each) for each in trees.patterns_of(pattern, by="to_json")]
     subject = pattern.value
     return {
         "subject": {
@@ -62,10 +53,10 @@ def to_json(pattern: Pattern | Iterable[Pattern]) -> Json:
     }
 
 
-def value_to_json(value: Value | None) -> Json:
+def value_to_json(value: trees.Value | None) -> Json:
     """The canonical JSON of one value."""
     match value:
-        case Symbol() | TaggedString() | Range() | Measurement():
+        case trees.Symbol() | trees.TaggedString() | trees.Range() | trees.Measurement():
             kind, names = next(
                 (k, names) for k, (made, names) in _SPECIAL.items() if made is type(value)
             )
@@ -80,7 +71,7 @@ def value_to_json(value: Value | None) -> Json:
     raise ArgumentError(f"value_to_json: value must be a value, got {type(value).__name__}")
 
 
-def _map_to_json(entries: PMap[str, Value]) -> dict[str, Json]:
+def _map_to_json(entries: PMap[str, trees.Value]) -> dict[str, Json]:
     return {key: value_to_json(value) for key, value in sorted_items(entries)}
 
 
@@ -134,14 +125,14 @@ def _value(data: Json, path: str) -> object:
             _expect(data, dict, "an object", path)
         elif kind is not None:
             make, names = _SPECIAL[kind]
-            read = _bound if make is Range else lambda part, _: part
+            read = _bound if make is trees.Range else lambda part, _: part
             return make(**{name: read(data[name], path) for name in names})
     return {key: _value(item, f"{path}.{key}") for key, item in data.items()}
 
 
-def _bound(data: Json, path: str) -> Bound | None:
+def _bound(data: Json, path: str) -> trees.Bound | None:
     bound = None if data is None else _value(data, path)
-    if bound is not None and not isinstance(bound, int | float | Measurement):
+    if bound is not None and not isinstance(bound, int | float | trees.Measurement):
         raise GramDecodeError(f"{path}: an end of a range is a number, a measurement or null")
     return bound
 

@@ -15,25 +15,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import attrs
 from pyrsistent import PMap, PVector
 
+from .. import trees
 from ..errors import ArgumentError, expect
 from ..grammar import terminal
 from ..reading import needs_fence, quote, write_fence
-from ..trees import (
-    Measurement,
-    Number,
-    Pattern,
-    Range,
-    Subject,
-    Symbol,
-    TaggedString,
-    Value,
-    is_edge,
-    is_header,
-    is_reference,
-    is_symbol,
-    patterns_of,
-    walk_nodes,
-)
+from ..trees import Pattern, Subject, Value
 
 _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
 
@@ -80,9 +66,9 @@ def dumps(pattern: Pattern | Iterable[Pattern], *, style: Style | None = None) -
     '(c)-->(b:A:B {k: "v"})'
     """
     _expect_style(style, by="dumps")
-    patterns = patterns_of(pattern, by="dumps")
+    patterns = trees.patterns_of(pattern, by="dumps")
     lines = [write_pattern(p, style=style) for p in patterns]
-    if patterns and is_header(patterns[0]):
+    if patterns and trees.is_header(patterns[0]):
         lines[0] = write_record(patterns[0].value.properties)
     return "\n".join(lines)
 
@@ -123,9 +109,9 @@ class _Writer:
         if not pattern.elements:
             subject = write_subject(pattern.value, spelling)
             return f"[{subject}]" if spelling.bracketed and within else f"({subject})"
-        if is_edge(pattern) and is_path(pattern, spelling):
+        if trees.is_edge(pattern) and is_path(pattern, spelling):
             return self.path((pattern,), pattern.elements, within)
-        if (nodes := walk_nodes(pattern)) is not None:
+        if (nodes := trees.walk_nodes(pattern)) is not None:
             return self.path(pattern.elements, nodes, (*within, pattern))
         subject = write_subject(pattern.value, spelling)
         below = (*within, pattern)
@@ -133,7 +119,7 @@ class _Writer:
         return f"[{subject} | {elements}]" if subject else f"[ | {elements}]"
 
     def element(self, element: Pattern, within: tuple[Pattern, ...]) -> str:
-        if is_reference(element):
+        if trees.is_reference(element):
             return write_name(element.value.identity, integers=True)
         return self.pattern(element, within)
 
@@ -209,7 +195,7 @@ def write_name(name: str, *, integers: bool = False) -> str:
         name: what the name says.
         integers: whether a decimal integer may be written bare, as an identity may.
     """
-    if is_symbol(name) or (integers and terminal("INTEGER").fullmatch(name)):
+    if trees.is_symbol(name) or (integers and terminal("INTEGER").fullmatch(name)):
         return name
     return quote(name, "`")
 
@@ -217,7 +203,7 @@ def write_name(name: str, *, integers: bool = False) -> str:
 @lru_cache(maxsize=1024)
 def write_key(key: str) -> str:
     """A key of a record or map: bare where it is a symbol, else in double quotes."""
-    return key if is_symbol(key) else quote(key)
+    return key if trees.is_symbol(key) else quote(key)
 
 
 def write_value(value: Value, *, fences: bool = True) -> str:
@@ -233,21 +219,21 @@ def write_value(value: Value, *, fences: bool = True) -> str:
             return write_record(value, fences=fences)
         case PVector() | list() | tuple():
             return f"[{', '.join([write_value(each, fences=fences) for each in value])}]"
-        case Symbol():
+        case trees.Symbol():
             return value.value
-        case TaggedString(tag, content):
+        case trees.TaggedString(tag, content):
             is_fenced = fences and needs_fence(content)
             return write_fence(content, tag) if is_fenced else tag + quote(content, "`")
-        case Measurement(number, unit):
+        case trees.Measurement(number, unit):
             text = _write_number(number) + unit
             return f"-{text}" if terminal("HEXADECIMAL").fullmatch(text) else text
-        case Range(lower, upper):
+        case trees.Range(lower, upper):
             ends = ["" if end is None else write_value(end) for end in (lower, upper)]
             return (".." if all(ends) else "...").join(ends)
     raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
 
 
-def _write_number(number: Number) -> str:
+def _write_number(number: trees.Number) -> str:
     """An integer, or a decimal without exponent and always with a point."""
     text = str(number)
     if "e" not in text:
