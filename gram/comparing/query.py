@@ -17,22 +17,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, Union
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap
 
+from .. import trees
 from ..errors import GramError
-from ..trees import (
-    WALK_SUBJECT,
-    Pattern,
-    Subject,
-    Symbol,
-    TreePath,
-    Value,
-    exact,
-    is_edge,
-    is_reference,
-    origin,
-    pattern_at,
-    walk,
-    walk_nodes,
-)
+from ..trees import Pattern, Subject, Symbol, TreePath, Value
 
 ANYTHING = "_"
 """The hole that is anything, and is not remembered."""
@@ -57,7 +44,7 @@ def literal(name: str) -> str:
 
 def hole_alone(pattern: Pattern) -> str | None:
     """The hole that matches a whole element, if a pattern is one."""
-    return hole(pattern.value.identity) if is_reference(pattern) else None
+    return hole(pattern.value.identity) if trees.is_reference(pattern) else None
 
 
 def holes_in(pattern: Pattern) -> frozenset[str]:
@@ -68,7 +55,7 @@ def holes_in(pattern: Pattern) -> frozenset[str]:
     ['_a', '_m']
     """
     found: set[str] = set()
-    for _, each in walk(pattern):
+    for _, each in trees.walk(pattern):
         subject = each.value
         found |= {subject.identity, *subject.labels} | names_in(subject.properties)
     return frozenset(filter(hole, found - {ANYTHING}))
@@ -111,11 +98,11 @@ def hops_of(pattern: Pattern) -> Hops | None:
     What was read from a text is a path if it does not begin with ``[``. What was made is a path if
     it has no name, and its labels are in capitals.
     """
-    if pattern.value == WALK_SUBJECT:
-        nodes = walk_nodes(pattern)
+    if pattern.value == trees.WALK_SUBJECT:
+        nodes = trees.walk_nodes(pattern)
         edges = pattern.elements
     else:
-        nodes = pattern.elements if is_edge(pattern) and _is_written_so(pattern) else None
+        nodes = pattern.elements if trees.is_edge(pattern) and _is_written_so(pattern) else None
         edges = (pattern,)
     if nodes is None:
         return None
@@ -219,7 +206,7 @@ def find_matches(pattern: Pattern, reading: AsWritten, *, every: bool = False) -
     """
     path_wanted = hops_of(pattern)
     hops_around: TreePath | None = None
-    for path, here in walk(reading.patterns):
+    for path, here in trees.walk(reading.patterns):
         search = _Search(reading, pattern, path, every)
         if not reading.may_begin(path):
             continue
@@ -229,11 +216,15 @@ def find_matches(pattern: Pattern, reading: AsWritten, *, every: bool = False) -
         elif path[:-1] == hops_around or hops_of(here) is None:
             continue  # a hop of a path that was searched
         else:
-            hops_around = path if here.value == WALK_SUBJECT else None
+            hops_around = path if here.value == trees.WALK_SUBJECT else None
             found = search.along(path_wanted)
         seen = set()
         for where, state in found:
-            key = state.parts if every else pmap({k: exact(v) for k, v in state.bindings.items()})
+            key = (
+                state.parts
+                if every
+                else pmap({k: trees.exact(v) for k, v in state.bindings.items()})
+            )
             if (where, key) not in seen:
                 seen.add((where, key))
                 search.steps = 0 if len(seen) < MOST_MATCHES else MOST_STEPS
@@ -268,7 +259,7 @@ class _Wanted(NamedTuple):
 
 
 def _filled(
-    name: str, new: Bound, state: _State, key: Callable[[Any], Hashable] = exact
+    name: str, new: Bound, state: _State, key: Callable[[Any], Hashable] = trees.exact
 ) -> Iterator[_State]:
     """The state with a hole filled; nothing when the hole has matched something else before.
 
@@ -313,7 +304,7 @@ class _Search:
                 yield min(option.takes) if len(option.takes) == 1 else self._path, state
 
     def _at(self, path: TreePath) -> Pattern:
-        return pattern_at(self._reading.patterns, path)
+        return trees.pattern_at(self._reading.patterns, path)
 
     def _pattern(
         self, p: Pattern, at: TreePath, written: TreePath, path: TreePath, state: _State
@@ -326,7 +317,7 @@ class _Search:
     def _count(self) -> None:
         self.steps += 1
         if self.steps > MOST_STEPS:
-            place = origin(self._at(self._path)) or f"the place {self._path}"
+            place = trees.origin(self._at(self._path)) or f"the place {self._path}"
             raise QueryError(
                 f"{place}: the pattern can be found here in too many ways; say more of its "
                 "elements, or leave some out"
@@ -390,7 +381,7 @@ class _Search:
         if isinstance(p, PVector) and isinstance(found, PVector) and len(p) == len(found):
             pairs = zip(p, found, strict=True)
             return _one_after_another([partial(self._value, *pair) for pair in pairs], state)
-        return iter([state] if exact(p) == exact(found) else [])
+        return iter([state] if trees.exact(p) == trees.exact(found) else [])
 
     # --- elements
 

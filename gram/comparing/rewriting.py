@@ -13,33 +13,10 @@ from typing import Any, TypeAlias
 from attrs import define, evolve, field
 from pyrsistent import PMap, PVector, pmap, pvector
 
-from ..trees import (
-    WALK_SUBJECT,
-    Pattern,
-    Subject,
-    Symbol,
-    TreePath,
-    Value,
-    exact,
-    is_reference,
-    origin,
-    pattern_at,
-    walk,
-)
-from .query import (
-    ANYTHING,
-    AsWritten,
-    Hops,
-    Match,
-    Part,
-    QueryError,
-    find_matches,
-    hole,
-    hole_alone,
-    holes_in,
-    hops_of,
-    literal,
-)
+from .. import trees
+from ..trees import Pattern, Subject, Symbol, TreePath, Value
+from . import query
+from .query import AsWritten, Hops, Match, Part, QueryError, hops_of
 
 _Build: TypeAlias = Callable[[], Pattern]
 
@@ -61,10 +38,10 @@ def rewrite(pattern: Pattern, new: Pattern, reading: AsWritten) -> tuple[Pattern
     >>> print(dumps(rewrite(old, new, AsWritten(loads("(x:Agent {k: 0, model: 1, top: 9})")))))
     (x:Agent {k: 0, model: 2})
     """
-    if unbound := sorted(holes_in(new) - holes_in(pattern)):
+    if unbound := sorted(query.holes_in(new) - query.holes_in(pattern)):
         raise QueryError(f"the new pattern has {', '.join(unbound)}, and the old one does not")
     rewriting = _Rewriting(pattern, new, reading)
-    for match in find_matches(pattern, reading, every=True):
+    for match in query.find_matches(pattern, reading, every=True):
         rewriting.note(match)
     return rewriting.result()
 
@@ -119,7 +96,7 @@ class _Rewriting:
         """A part of the new pattern that takes the place of one of the old."""
         old_at = self._partners[at]
         new, old, part = _at(self._new, at), _at(self._old, old_at), self._match.parts[old_at]
-        if new == old or (at and is_reference(new)):
+        if new == old or (at and trees.is_reference(new)):
             return  # among elements, a hole alone is the element as it is
         new_hops, old_hops = hops_of(new), hops_of(old)
         if new_hops and old_hops:
@@ -190,12 +167,12 @@ class _Rewriting:
             says["value", self._name(key)] = None
         for key, value in new.properties.items():
             was = old.properties.get(key)
-            if was is None or exact(was) != exact(value):
+            if was is None or trees.exact(was) != trees.exact(value):
                 name = self._name(key)
                 says["value", name] = self._value(was, value, here.properties.get(name))
         known = self._change(path).says
         for what, said in says.items():
-            if exact(known.setdefault(what, said)) != exact(said):
+            if trees.exact(known.setdefault(what, said)) != trees.exact(said):
                 part = what[1] or what[0]
                 raise self._refused(f"found twice, which would change its {part} in two ways")
 
@@ -217,18 +194,20 @@ class _Rewriting:
         return Subject(self._name(new.identity), map(self._name, new.labels), values)
 
     def _name(self, name: str) -> str:
-        bound = self._bound(name) if hole(name) else literal(name)
+        bound = self._bound(name) if query.hole(name) else query.literal(name)
         if not isinstance(bound, str):
             raise self._refused(f"{name} is no name here, but {bound!r}")
         return bound
 
     def _value(self, old: Any, new: Value, here: Any) -> Value:
         """A value of the new pattern; a map keeps those entries that the old pattern leaves out."""
-        if here is not None and exact(old) == exact(new):
+        if here is not None and trees.exact(old) == trees.exact(new):
             return here  # type: ignore[no-any-return]  # a value, or None
         if isinstance(new, Symbol):
             filled: Value = (
-                self._bound(new.value) if hole(new.value) else Symbol(literal(new.value))
+                self._bound(new.value)
+                if query.hole(new.value)
+                else Symbol(query.literal(new.value))
             )
             return filled
         if isinstance(new, PVector):
@@ -246,7 +225,7 @@ class _Rewriting:
         return pmap(result)
 
     def _bound(self, name: str) -> Any:
-        if name == ANYTHING:
+        if name == query.ANYTHING:
             raise self._refused("_ stands for nothing that is known: give the hole a name")
         bound = self._match.bindings[name]
         return bound.value.identity if isinstance(bound, Pattern) else bound
@@ -254,7 +233,7 @@ class _Rewriting:
     # --- the trees
 
     def _at(self, path: TreePath) -> Pattern:
-        return pattern_at(self._reading.patterns, path)
+        return trees.pattern_at(self._reading.patterns, path)
 
     def _hops(self, path: TreePath) -> Hops:
         hops = hops_of(self._at(path))
@@ -266,7 +245,7 @@ class _Rewriting:
         return self._changes.setdefault(path, _Change())
 
     def _refused(self, reason: str) -> QueryError:
-        place = origin(self._at(self._match.path)) or f"the place {self._match.path}"
+        place = trees.origin(self._at(self._match.path)) or f"the place {self._match.path}"
         return QueryError(f"{place}: {reason}")
 
     def _rebuilt(self, path: TreePath, *, as_whole: bool = True) -> Pattern:
@@ -324,7 +303,7 @@ class _Rewriting:
         ]
         if len(made) == 1:
             return evolve(here, value=made[0].value, elements=made[0].elements)
-        return evolve(here, value=WALK_SUBJECT, elements=made)
+        return evolve(here, value=trees.WALK_SUBJECT, elements=made)
 
     def _subject(self, path: TreePath) -> Subject:
         here = self._at(path).value
@@ -340,7 +319,7 @@ class _Rewriting:
 
 
 def _at(pattern: Pattern, path: TreePath) -> Pattern:
-    return pattern_at([pattern], (0, *path))
+    return trees.pattern_at([pattern], (0, *path))
 
 
 def _places(pattern: Pattern, at: TreePath) -> list[TreePath]:
@@ -352,15 +331,15 @@ def _places(pattern: Pattern, at: TreePath) -> list[TreePath]:
 
 def _partners(old: Pattern, new: Pattern) -> dict[TreePath, TreePath]:
     """For each part of the new pattern, the part of the old one that it replaces."""
-    names: dict[str, TreePath] = {"": (), ANYTHING: ()}
-    for path, each in walk(old):
+    names: dict[str, TreePath] = {"": (), query.ANYTHING: ()}
+    for path, each in trees.walk(old):
         names.setdefault(each.value.identity, path)
-    del names[""], names[ANYTHING]
-    partners = {at: names[n] for at, each in walk(new) if (n := each.value.identity) in names}
+    del names[""], names[query.ANYTHING]
+    partners = {at: names[n] for at, each in trees.walk(new) if (n := each.value.identity) in names}
     taken = set(partners.values())
     if () not in taken and () not in partners and bool(hops_of(old)) == bool(hops_of(new)):
         partners[()] = ()
-    for path, each in walk(new):
+    for path, each in trees.walk(new):
         if path not in partners:
             continue
         below = _places(_at(old, partners[path]), partners[path])
@@ -377,5 +356,5 @@ def _partners(old: Pattern, new: Pattern) -> dict[TreePath, TreePath]:
 
 def _may_be(old: Pattern, new: Pattern) -> bool:
     """Whether one pattern may become another: a bare name and ``()`` stay what they are."""
-    named = is_reference(new) and hole_alone(new) != ANYTHING
+    named = trees.is_reference(new) and query.hole_alone(new) != query.ANYTHING
     return not named and new != Pattern() and bool(hops_of(old)) == bool(hops_of(new))

@@ -19,16 +19,10 @@ from ..reading import Construct, comments, has_comment, syntax
 from ..source import Span
 from ..trees import Pattern, is_edge, is_header, is_reference, walk_nodes
 from ..writing import Spelling, Style
+from . import rewrite_subject
 from .comma_list import NO_ELEMENTS, ElementList, Place, Writer, list_of
 from .pairing import Part
 from .rewrite_path import NewHop, hops_around, hops_of, rewrite_path
-from .rewrite_subject import (
-    annotations_as_subject,
-    can_annotate,
-    rewrite_annotations,
-    rewrite_record,
-    rewrite_subject,
-)
 
 Role: TypeAlias = Literal["first", "top", "body", "element", "node"]
 """Where a tree comes: first in the document, at its top, below annotations, in a bracket or, an
@@ -104,13 +98,17 @@ class Rewriter:
                 self._as_reference(old, new)
             else:
                 self._enclosed(old, new)
-        elif isinstance(old, syntax.Annotated) and fits_role(old, role) and can_annotate(old, tree):
-            rewrite_annotations(self.writer, old, tree.value, self._spelling(new))
+        elif (
+            isinstance(old, syntax.Annotated)
+            and fits_role(old, role)
+            and rewrite_subject.can_annotate(old, tree)
+        ):
+            rewrite_subject.rewrite_annotations(self.writer, old, tree.value, self._spelling(new))
             self.write(new.parts[0], "body")
         elif isinstance(old, syntax.Path) and not new.is_open and (hops := hops_of(old, new)):
             rewrite_path(self.writer, hops, self._spelling)
         elif isinstance(old, syntax.Header) and role == "first" and _is_record(tree):
-            rewrite_record(self.writer, old.record, tree.value.properties)
+            rewrite_subject.rewrite_record(self.writer, old.record, tree.value.properties)
         elif isinstance(old, syntax.Reference) and role == "element" and is_reference(tree):
             self.writer.put(writing.write_name(tree.value.identity, integers=True))
         elif isinstance(old, syntax.Path) and (hops := hops_around(new)):
@@ -129,7 +127,7 @@ class Rewriter:
         else:
             writer.copy(old.start, old.start + 1)
         writer.copy_trivia(old.start + 1, old.subject.start)
-        rewrite_subject(writer, old.subject, tree.value, self._spelling(new))
+        rewrite_subject.rewrite_subject(writer, old.subject, tree.value, self._spelling(new))
         if isinstance(old, syntax.Bracket) and old.bar is not None:
             self._rewrite_elements(old, old.bar, new)
         else:
@@ -186,9 +184,9 @@ class Rewriter:
         writer.put("[" if square else "(")
         mark = len(writer.pieces)
         if isinstance(old, syntax.Annotated):
-            annotations_as_subject(writer, old, tree.value, spelling)
+            rewrite_subject.annotations_as_subject(writer, old, tree.value, spelling)
         else:
-            rewrite_subject(writer, old.subject, tree.value, spelling)
+            rewrite_subject.rewrite_subject(writer, old.subject, tree.value, spelling)
         self._new_elements(new)
         copies = [piece for piece in writer.pieces[mark:] if isinstance(piece, Span)]
         writer.copy_comments(self._left_over(old, new, copies))
