@@ -68,7 +68,7 @@ from .trees.values import (
     Value as Value,
     freeze as freeze,
 )
-from .writing.serializer import (
+from .writing import (
     Style as Style,
     dumps as dumps,
     write_pattern as write_pattern,

@@ -28,7 +28,7 @@ MAY_IMPORT = {
 }
 FLOORS = {
     "gram": [
-        "trees", "reading", "writing", "editing", "documents", "checks", "json", "comparing",
+        "trees", "reading", "editing", "documents", "checks", "json", "comparing",
         "display",
     ],
     "lenses_ext": [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ..diagnostics import Diagnostic, Edit
-from ..reading import Construct, comments, syntax
+from ..reading import Construct, lexer, syntax
 from ..source import Span
 from ..trees import is_edge, is_header
 from ..words import did_you_mean
@@ -45,7 +45,7 @@ def _given_again(
         assert each.source is not None
         where = each.source.line_and_column(last[key.text].key.start)
         message = f"{called.format(key.text)} is given again at {where}, which counts"
-        is_plain = not comments(each.extent[0], entry.start, after.start)
+        is_plain = not lexer.comments(each.extent[0], entry.start, after.start)
         fix = (Edit(Span(entry.start, after.start)),) if is_plain else ()
         yield Diagnostic.found(
             message, each.path, key.text, span=key.span, hint="remove it", fix=fix

@@ -16,7 +16,7 @@ from attrs import frozen
 from .. import reading
 from ..documents import parse
 from ..editing import longest_increasing, respell
-from ..reading import line_break, syntax
+from ..reading import lexer, syntax
 from ..source import BOM
 from ..trees import Pattern, TaggedString, Value
 from .diffs import match, match_values
@@ -131,7 +131,7 @@ def merge(
     >>> merge("(a {x: 1, y: 1})", "(a {x: 2, y: 1})", "(a {x: 1, y: 3})").text()
     '(a {x: 2, y: 3})'
     """
-    breaks = [line_break(text) for text in (base, ours, theirs)]
+    breaks = [lexer.line_break(text) for text in (base, ours, theirs)]
     ends = breaks[1] if breaks[1] != breaks[0] else breaks[2]
     texts = [base, ours, theirs]
     if len({*breaks}) > 1 and len({*texts}) == 3:
@@ -143,7 +143,7 @@ def merge(
         if merged.conflicts or reading.trees_if_gram(merged.text()) is not None:
             return merged
     start, (base, ours, theirs) = (
-        reading.text_start(texts[1]),
+        lexer.text_start(texts[1]),
         (text.removeprefix(BOM) for text in texts),
     )
     return Merge((texts[1][:start], Conflict(base, ours, theirs)), ends)
@@ -218,7 +218,7 @@ class _Merging:
         new = [each for each in they if each not in we and each not in before]
         if not new:
             return ours
-        last = reading.last_line(ours)
+        last = lexer.last_line(ours)
         text = ours[: len(ours) - len(last)] if last else ours
         if "\n" not in ours + theirs:
             return " ".join([text.rstrip(" \t"), *new])
@@ -249,7 +249,7 @@ def _said(part: Part) -> str:
 
 
 def _comments(trivia: str) -> list[str]:
-    return [trivia[slice(*each)].rstrip() for each in reading.comments_in(trivia)]
+    return [trivia[slice(*each)].rstrip() for each in lexer.comments_in(trivia)]
 
 
 def _fixed(base: str | None, ours: str, theirs: str) -> str | None:
@@ -409,7 +409,7 @@ class _List:
             separator: list[Piece] = [","] if comma else []
             separator = arrows[index] if index < len(arrows) else separator
             before_comma = trivia(*cell.said("before_comma"))
-            if separator or reading.has_comment(before_comma):
+            if separator or lexer.has_comment(before_comma):
                 out.put_trivia(before_comma)
             out.put(*separator)
             out.put_trivia(trivia(*cell.said("after")))
@@ -423,9 +423,9 @@ class _List:
         lead = self.merging.trivia(*cell.said("before"))
         firsts = [side.slots[0] for side in self.sides[1:] if side and side.slots]
         was_first = any(slot in firsts for slot in cell.slots)
-        if first and not was_first and not reading.has_comment(lead) and self.ours.slots:
+        if first and not was_first and not lexer.has_comment(lead) and self.ours.slots:
             lead = self.ours.slots[0].before
-            return reading.last_line(lead) if reading.has_comment(lead) else lead
+            return lexer.last_line(lead) if lexer.has_comment(lead) else lead
         return lead or " " * (was_first and not first and not self.is_path)
 
     def _conflict(self, cell: _Cell, comma_before: bool, comma: bool) -> Conflict:
@@ -433,7 +433,7 @@ class _List:
         for slot in cell.slots:
             text = ""
             if slot:
-                inner = slot.before_comma if reading.has_comment(slot.before_comma) else ""
+                inner = slot.before_comma if lexer.has_comment(slot.before_comma) else ""
                 text = slot.part.spelled + inner + "," * comma + slot.after
             texts.append(", " * bool(comma_before and text) + text)
         base, ours, theirs = texts
@@ -459,12 +459,10 @@ class _Out:
 
     def put_trivia(self, trivia: str) -> None:
         """Write blanks and comments."""
-        first = next(reading.comments_in(trivia), None)
+        first = next(lexer.comments_in(trivia), None)
         if "\n" not in trivia[: first.start if first else None] and first:
             self.put("")
-        self._is_open = reading.leaves_comment_open(trivia) or (
-            self._is_open and "\n" not in trivia
-        )
+        self._is_open = lexer.leaves_comment_open(trivia) or (self._is_open and "\n" not in trivia)
         self.pieces.append(trivia)
 
 

@@ -12,7 +12,7 @@ from attrs import define, frozen
 
 from ..documents import Document
 from ..editing import ElementList, ListElement, end_of_head, list_of
-from ..reading import comments, syntax, text_start, trivia_end
+from ..reading import lexer, syntax
 from ..source import Span
 from ..trees import exact
 
@@ -119,7 +119,7 @@ class Part:
 
     @property
     def _comments(self) -> list[str]:
-        return [self.text[slice(*each)] for each in comments(self.text, *self.extent.span)]
+        return [self.text[slice(*each)] for each in lexer.comments(self.text, *self.extent.span)]
 
 
 def document_part(document: Document) -> Part:
@@ -134,7 +134,7 @@ def _inside(text: str, whole: syntax.Extent) -> Inside | None:
     parts: Sequence[syntax.Extent] = ()
     match whole:
         case Group(kind="document", parts=parts):
-            start = text_start(text)
+            start = lexer.text_start(text)
             head = end_of_head(text, start, parts[0].start if parts else end)
             keys = [_FIRST if isinstance(each, syntax.Header) else None for each in parts]
         case Group(kind="labels", parts=parts):
@@ -187,7 +187,7 @@ def _path(text: str, path: syntax.Path) -> Inside:
     elements: list[ListElement] = []
     at, nothing = path.start, Span(path.end, path.end)
     for node, arrow in zip(path.nodes, (*path.arrows, None), strict=True):
-        to_arrow = Span(node.end, trivia_end(text, node.end)) if arrow else nothing
+        to_arrow = Span(node.end, lexer.trivia_end(text, node.end)) if arrow else nothing
         elements.append(ListElement(Span(at, node.start), node.span, to_arrow, False, nothing))
         at = arrow.end if arrow else path.end
     start = Span(path.start, path.start)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ..documents import Document, format_text
 from ..errors import expect
-from ..reading import END, tokens
+from ..reading import lexer, tokens
 from ..showing import PRESENTATIONS, Presentation
 from ..trees import Pattern
 from ..words import counted
@@ -56,7 +56,7 @@ def highlighted(text: str) -> Iterator[tuple[Kind, str]]:
     for token in tokens(text):
         if between := text[done : token.start]:
             yield ("comment" if between.strip() else ""), between
-        if token.type == END:
+        if token.type == lexer.END:
             return
         spelling = text[token.start : token.end]
         yield _kind(token.type, last, around), spelling

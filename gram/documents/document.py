@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import reading
 from ..errors import NoPatternError, expect, expect_all
+from ..reading import lexer
 from ..showing import Shown
 from ..source import Source
 from ..trees import Pattern
@@ -61,7 +62,7 @@ class Document(Shown):
     @property
     def header(self) -> Pattern | None:
         """The pattern of the record at the top, or None."""
-        first = reading.trivia_end(self.text, reading.text_start(self.text))
+        first = lexer.trivia_end(self.text, lexer.text_start(self.text))
         return self.patterns[0] if self.text.startswith("{", first) else None
 
     @property

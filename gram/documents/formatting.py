@@ -41,7 +41,7 @@ from attrs import define
 
 from ..diagnostics import Edit, with_edits
 from ..errors import expect
-from ..reading import Construct, Item, Trivia, line_break, read_trivia, syntax, text_start, tokens
+from ..reading import Construct, Item, lexer, syntax, tokens
 from ..source import BOM, Span
 from ..trees import TreePath
 from .document import Document, parse
@@ -94,7 +94,7 @@ class Joint:
     """
 
     spelling: str
-    trivia: Trivia
+    trivia: lexer.Trivia
     role: Role = "tight"
     flat: str = ""
     around: Group | None = None
@@ -120,7 +120,7 @@ class Layout:
         for token in tokens(text, item.start, item.end):
             gap, spelling = moved + text[before : token.start], text[token.start : token.end]
             moved = gap if spelling in (",", "|") else ""
-            self.joints.append(Joint(spelling, read_trivia("" if moved else gap)))
+            self.joints.append(Joint(spelling, lexer.read_trivia("" if moved else gap)))
             self._starts.append(token.start)
             before = token.end
         self.joints.pop()  # the end
@@ -234,7 +234,7 @@ class Formatter:
         self.document = document
         self.indent = indent
         self.written = [BOM] if document.text.startswith(BOM) else []
-        self.line_break = breaks or line_break(document.text)
+        self.line_break = breaks or lexer.line_break(document.text)
         self.column = 0
         self.begins_line = True
         self.line = 0
@@ -243,12 +243,12 @@ class Formatter:
     def formatted(self) -> str:
         """The whole text."""
         text = self.document.text
-        before = text_start(text)
+        before = lexer.text_start(text)
         for item in self.document.items:
             self.joints = Layout(text, item, before).joints
             self._write_tokens()
             before = item.end
-        self._write_trivia(read_trivia(text[before:]), "top", 0)
+        self._write_trivia(lexer.read_trivia(text[before:]), "top", 0)
         if self._has_text():
             self.written.append(self.line_break)
         return "".join(self.written)
@@ -328,7 +328,7 @@ class Formatter:
         if role == "open" and group:
             group.opened_on = self.line
 
-    def _write_trivia(self, trivia: Trivia, role: Role, indent: int) -> None:
+    def _write_trivia(self, trivia: lexer.Trivia, role: Role, indent: int) -> None:
         for number, comment in enumerate(trivia.comments):
             if comment.own_line or not self._has_text():
                 blank = role in ("between", "top", "close") or (role == "open" and number > 0)
@@ -394,7 +394,7 @@ def format_changes(document: Document) -> str:
 
 def _broken(text: str, items: Sequence[Item], paths: Sequence[TreePath]) -> Iterator[Edit]:
     """New patterns beside each other, each with the blanks before it where it begins a line."""
-    breaks = line_break(text)
+    breaks = lexer.line_break(text)
     around: Construct | None = None
     beside: Sequence[Construct] = items
     for index in paths[0][:-1]:

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias, Union
 
-from .. import reading
 from ..grammar import terminal
-from ..reading import syntax
+from ..reading import lexer, syntax
 from ..source import Span
 
 Piece: TypeAlias = Union[Span, str]
@@ -82,7 +81,7 @@ class Writer:
             self.pieces.append(piece)
         self._last = text[-1]
         stays_open = self._comment_is_open and "\n" not in text
-        self._comment_is_open = is_trivia and (stays_open or reading.leaves_comment_open(text))
+        self._comment_is_open = is_trivia and (stays_open or lexer.leaves_comment_open(text))
 
     def _guard(self, text: str, is_trivia: bool) -> None:
         if self._comment_is_open:
@@ -188,12 +187,12 @@ class ElementList(NamedTuple):
         """The comments of an element: those above it, and those at the end of its line."""
         element = self.elements[index]
         after = (element.before_comma, element.after)
-        found = [comment for span in after for comment in reading.comments_in(self.text, *span)]
+        found = [comment for span in after for comment in lexer.comments_in(self.text, *span)]
         if self.opens_file and index == 0:
             return [], found
         start, end = element.before
-        start += len(reading.without_block_above(self.text[start:end]))
-        return [*reading.comments_in(self.text, start, end)], found
+        start += len(lexer.without_block_above(self.text[start:end]))
+        return [*lexer.comments_in(self.text, start, end)], found
 
     def comments_left_without(self) -> bool:
         """Whether a comment stays when all elements are removed."""
@@ -208,7 +207,7 @@ class ElementList(NamedTuple):
             if index not in staying:
                 if index == 0 and self.opens_file:
                     continue
-                if rest := reading.without_block_above(self.text[slice(*element.before)]):
+                if rest := lexer.without_block_above(self.text[slice(*element.before)]):
                     start = element.before.start
                     pending.append(Span(start, start + len(rest)))
             elif pending:
@@ -232,29 +231,29 @@ class ElementList(NamedTuple):
             before = old if "\n" in old else writer.line_break
         elif index is not None and index - 1 == previous:
             before = old
-        elif reading.has_comment(old):
+        elif lexer.has_comment(old):
             before = self._displaced(writer, old, at)
         elif at == 0:
             first = self.text[slice(*self.elements[0].before)] if self.elements else self.first_lead
-            before = reading.last_line(first) if reading.has_comment(first) else first
+            before = lexer.last_line(first) if lexer.has_comment(first) else first
             before = "" if self.opens_file else before
         elif not index:
             before = self._new_lead(writer)
         if place.above and "\n" not in before:
-            before = reading.last_line(self._new_lead(writer)) or writer.line_break
+            before = lexer.last_line(self._new_lead(writer)) or writer.line_break
         if index is not None and before == old:
             writer.copy_trivia(*self.elements[index].before)
         else:
             writer.put_trivia(before)
         for comment in place.above:
             writer.copy_trivia(*comment)
-            writer.put_trivia(reading.last_line(before))
+            writer.put_trivia(lexer.last_line(before))
 
     def _displaced(self, writer: Writer, lead: str, at: int) -> str:
         """The comments above an element that comes elsewhere; a file begins with no blank line."""
         if self.opens_file and at == 0:
             return re.sub(r"^[^\S\n]*\n", "", lead)
-        blanks = lead[: next(reading.comments_in(lead)).start]
+        blanks = lead[: next(lexer.comments_in(lead)).start]
         return lead if "\n" in blanks or at == 0 else writer.line_break + lead
 
     def _write_after(self, writer: Writer, place: Place, *, last: bool) -> None:
@@ -279,7 +278,7 @@ class ElementList(NamedTuple):
         if self.new_lead is not None:
             return self.new_lead
         for element in [self.elements[0], *self._following_no_comment()] if self.elements else []:
-            if line := reading.last_line(self.text[slice(*element.before)]):
+            if line := lexer.last_line(self.text[slice(*element.before)]):
                 return writer.line_break + line.lstrip("\r\n")
         return " "
 
@@ -292,7 +291,7 @@ class ElementList(NamedTuple):
         return []
 
     def _commented(self, trivia: Span) -> bool:
-        return reading.has_comment(self.text[slice(*trivia)])
+        return lexer.has_comment(self.text[slice(*trivia)])
 
 
 NO_ELEMENTS = ElementList("", first_lead=" ")
@@ -322,15 +321,15 @@ def list_of(
             the rest of the line when it holds a comment.
     """
     if head is None:
-        head = reading.same_line_comment(text, start, parts[0].start if parts else end)
+        head = lexer.same_line_comment(text, start, parts[0].start if parts else end)
     elements: list[ListElement] = []
     at = head
     for index, part in enumerate(parts):
         span = Span(part.start, part.end)
         comma = commas and index < len(parts) - 1
-        before_comma = Span(span.end, reading.trivia_end(text, span.end) if comma else span.end)
+        before_comma = Span(span.end, lexer.trivia_end(text, span.end) if comma else span.end)
         past_comma = before_comma.end + comma
-        after = Span(past_comma, reading.same_line_comment(text, past_comma, end))
+        after = Span(past_comma, lexer.same_line_comment(text, past_comma, end))
         elements.append(ListElement(Span(at, span.start), span, before_comma, comma, after))
         at = after.end
     return ElementList(text, Span(start, head), tuple(elements), Span(at, end), commas, new_lead)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from attrs import frozen
 
 from .. import reading
-from ..reading import syntax
+from ..reading import lexer, syntax
 from ..source import Source, Span
 from ..trees import Pattern
 from ..writing import Style
@@ -40,8 +40,8 @@ def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:
     at = start
     for token in reading.tokens(source.text, start, end):
         trivia, spelling = source.text[at : token.start], source.text[token.start : token.end]
-        if reading.has_comment(trivia):
-            trivia = "" if spelling in (",", "|") else reading.last_line(trivia)
+        if lexer.has_comment(trivia):
+            trivia = "" if spelling in (",", "|") else lexer.last_line(trivia)
         pieces += trivia, spelling
         at = token.end
     copied = Source("".join(pieces))
@@ -132,10 +132,10 @@ def replace(
     first, after = max(same_before - 1, 0), max(same_after - 1, 0)
     old = patterns[first : len(patterns) - after]
     wanted = trees[first : len(trees) - after]
-    start = place_of(patterns[first - 1])[1].end if first else reading.text_start(text)
+    start = place_of(patterns[first - 1])[1].end if first else lexer.text_start(text)
     end = place_of(patterns[len(patterns) - after])[1].start if after else len(text)
     window = [place_of(pattern)[1] for pattern in old]
-    writer = Writer(text, reading.line_break(text))
+    writer = Writer(text, lexer.line_break(text))
 
     @cache
     def old_list() -> ElementList:
@@ -188,6 +188,6 @@ def replace(
 
 def end_of_head(text: str, start: int, end: int) -> int:
     """Where the comments about a file end and those directly above its first item begin."""
-    kept = len(reading.without_block_above("\n" + text[start:end])) - 1
-    block = next(reading.comments_in(text, start + max(kept, 0), end), None)
+    kept = len(lexer.without_block_above("\n" + text[start:end])) - 1
+    block = next(lexer.comments_in(text, start + max(kept, 0), end), None)
     return max(text.rfind("\n", 0, block.start) + 1, start) if block else end

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Literal, TypeAlias
 
 from .. import writing
-from ..reading import Construct, comments, has_comment, syntax
+from ..reading import Construct, lexer, syntax
 from ..source import Span
 from ..trees import Pattern, is_edge, is_header, is_reference, walk_nodes
 from ..writing import Spelling, Style
@@ -143,7 +143,7 @@ class Rewriter:
         writer, part = self.writer, new.partner
         assert part is not None
         write = partial(self.write, role="element")
-        if new.pattern.elements or has_comment(writer.old[old.subject.end : bar]):
+        if new.pattern.elements or lexer.has_comment(writer.old[old.subject.end : bar]):
             writer.copy_trivia(old.subject.end, bar)
         if new.pattern.elements:
             writer.copy(bar, bar + 1)
@@ -194,7 +194,7 @@ class Rewriter:
 
     def _left_over(self, old: Construct, new: Part, copies: Iterable[Span]) -> list[Span]:
         """The comments of a construct that are neither in the copies nor in parts that moved."""
-        found = comments(self.writer.old, old.start, old.end)
+        found = lexer.comments(self.writer.old, old.start, old.end)
         elsewhere: list[Span] = []
         for part in new.partner.inside if new.partner else ():
             if part.partner is not None and part.construct is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
-from ..reading import comments as comments_in, syntax
+from ..reading import lexer, syntax
 from ..source import Span
 from ..trees import WALK_SUBJECT, Pattern, Subject, is_edge, walk_nodes
 from ..writing import Spelling, write_arrow, write_subject
@@ -190,7 +190,7 @@ def _rewrite_arrow(writer: Writer, arrow: syntax.Arrow, hop: NewHop, spelling: S
         writer.copy_trivia(arrow.tail_end, arrow.head_start)
     elif subject == arrow.subject.subject:
         writer.copy(arrow.tail_end, arrow.head_start)
-    elif subject != Subject() or comments_in(writer.old, arrow.tail_end, arrow.head_start):
+    elif subject != Subject() or lexer.comments(writer.old, arrow.tail_end, arrow.head_start):
         writer.copy(arrow.tail_end, arrow.subject.start)
         rewrite_subject(writer, arrow.subject, subject, spelling)
         writer.copy(arrow.subject.end, arrow.head_start)

@@ -8,7 +8,7 @@ from functools import partial
 from pyrsistent import PMap, PVector
 
 from .. import reading
-from ..reading import syntax
+from ..reading import lexer, syntax
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
 from ..writing import Spelling, write_key, write_name, write_record, write_subject, write_value
 from .adopting import align
@@ -71,11 +71,11 @@ def rewrite_subject(
     if part.record and (subject.properties or _stays(writer, part.record)):
         if part.start == part.record.start:
             writer.put_trivia(" " if spelled else "")
-        elif spelled or reading.has_comment(writer.old[after : part.record.start]):
+        elif spelled or lexer.has_comment(writer.old[after : part.record.start]):
             writer.copy_trivia(after, part.record.start)
         rewrite_record(writer, part.record, subject.properties)
     else:
-        if part.record and reading.has_comment(writer.old[after : part.record.start]):
+        if part.record and lexer.has_comment(writer.old[after : part.record.start]):
             writer.copy_trivia(after, part.record.start)
         if subject.properties:
             writer.put_trivia(" " if spelled else "")
@@ -126,7 +126,7 @@ def rewrite_labels(
     ]
     new = labels - {label.name.text for label in old}
     added = {name: separator + write_name(name) for name in new}
-    if old and not spelled and not reading.has_comment(writer.old[start : old[0].start]):
+    if old and not spelled and not lexer.has_comment(writer.old[start : old[0].start]):
         start = old[0].start
     end = old[-1].end if old else start
     old_list = list_of(writer.old, start, old, end, commas=False, new_lead="")
@@ -260,7 +260,7 @@ def _rewrite_identified(
         writer.copy(old.start, end if stays else marker_end)
     else:
         writer.put(f"@@{write_name(subject.identity, integers=True)}")
-    if name and not stays and reading.has_comment(writer.old[marker_end : name.start]):
+    if name and not stays and lexer.has_comment(writer.old[marker_end : name.start]):
         writer.copy_trivia(marker_end, name.start)
     spelled = stays or bool(subject.identity)
     rewrite_labels(writer, old.labels, end, subject.labels, spelling, spelled=spelled)

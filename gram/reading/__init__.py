@@ -1,22 +1,7 @@
 """From text to constructs and trees, and the errors of text."""
 
-from . import syntax
-from .lexer import (
-    END,
-    Trivia,
-    comments,
-    comments_in,
-    has_comment,
-    last_line,
-    leaves_comment_open,
-    line_break,
-    read_trivia,
-    same_line_comment,
-    text_start,
-    tokens as tokens,
-    trivia_end,
-    without_block_above,
-)
+from . import lexer, syntax
+from .lexer import tokens as tokens
 from .parser import (
     Spans as Spans,
     Stop as Stop,

@@ -15,11 +15,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import attrs
 from pyrsistent import PMap, PVector
 
-from .. import trees
-from ..errors import ArgumentError, expect
-from ..grammar import terminal
-from ..reading import needs_fence, quote, write_fence
-from ..trees import Pattern, Subject, Value
+from . import trees
+from .errors import ArgumentError, expect
+from .grammar import terminal
+from .reading import needs_fence, quote, write_fence
+from .trees import Pattern, Subject, Value
+
+__all__ = ["ONE_LINE", "Spelling", "abridged", "abridged_subject", "write_name"]
 
 _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
 
