@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from gram import GramDecodeError, GramEncodeError, Pattern, Subject, loads, parse
 from gram.comparing import merge
-from gram.reading import comments, tokens
+from gram.reading.lexer import comments, tokens
 from tests.gram.strategies import TextMaker, TreeEditor, gram_texts
 from tests.gram.texts import ACCEPTED
 
