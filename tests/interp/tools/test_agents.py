@@ -7,19 +7,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+import interp
 from gram import Pattern, dumps, loads_one
-from interp import (
-    AssistantRole,
-    Message,
-    ScriptedModel,
-    Tool,
-    ToolBindingError,
-    ToolCall,
-    ToolError,
-    ToolLibrary,
-    begin,
-    run,
-)
+from interp import Message, ScriptedModel, ToolBindingError, ToolError, ToolLibrary, begin, run
 from interp.tools import tool_of_agent
 
 BOSS = loads_one(
@@ -30,7 +20,7 @@ BOSS = loads_one(
 
 def calling(name: str) -> Message:
     """A reply that calls a tool."""
-    return Message(AssistantRole, "", (ToolCall("c", name, '{"text": "a b"}'),))
+    return Message(interp.AssistantRole, "", (interp.ToolCall("c", name, '{"text": "a b"}'),))
 
 
 CALL = calling("count")
@@ -45,7 +35,7 @@ def counter(result: str = "Integer") -> Pattern:
 
 
 def test_whether_a_tool_is_code_or_an_agent_is_said_by_the_library() -> None:
-    code = Tool(
+    code = interp.Tool(
         "count",
         "Counts words",
         {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},

@@ -6,15 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
+import lenses_ext
 from gram import GramEncodeError, Pattern, Subject, loads
-from lenses_ext import (
-    SignatureError,
-    json_schema_to_type_signature,
-    parse_type_signature,
-    result_schema,
-    type_signature_to_json_schema,
-    write_type_signature,
-)
+from lenses_ext import SignatureError, json_schema_to_type_signature, type_signature_to_json_schema
 from lenses_ext.schemas import differences
 from lenses_ext.schemas.canonical_form import canonical
 from lenses_ext.signatures import json_schema_diagnostics
@@ -47,13 +41,13 @@ def outcome(function: Callable[[Any], Any], x: Any) -> Any:
 @example("(a: " + "Maybe " * 5000)
 @example("(a: Int) --> " + "(" * 5000)
 def test_any_text_is_a_signature_or_a_signature_error(text: str) -> None:
-    result = outcome(parse_type_signature, text)
+    result = outcome(lenses_ext.parse_type_signature, text)
 
     if isinstance(result, SignatureError):
         assert result.faults
         assert str(result)
     else:
-        written = write_type_signature(result)
+        written = lenses_ext.write_type_signature(result)
         assert type_signature_to_json_schema(written) == type_signature_to_json_schema(text)
 
 
@@ -66,14 +60,14 @@ def test_any_tool_has_a_signature_or_a_signature_error(elements: tuple[Pattern, 
 
     for pattern in elements:
         assert isinstance(outcome(type_signature_to_json_schema, pattern), dict | SignatureError)
-    signature = outcome(parse_type_signature, tool)
+    signature = outcome(lenses_ext.parse_type_signature, tool)
     schema = outcome(type_signature_to_json_schema, tool)
 
-    assert isinstance(outcome(result_schema, tool), dict | None | SignatureError)
+    assert isinstance(outcome(lenses_ext.result_schema, tool), dict | None | SignatureError)
     if isinstance(signature, SignatureError):
         assert isinstance(schema, SignatureError)
     else:
-        assert type_signature_to_json_schema(write_type_signature(signature)) == schema
+        assert type_signature_to_json_schema(lenses_ext.write_type_signature(signature)) == schema
 
 
 @given(json_values())
@@ -129,7 +123,7 @@ def test_shapes_that_would_expand_without_end_and_long_chains_are_refused() -> N
 
     for shapes in (f"{doubled} [S40::String]", f"{chain} [S2000::String]"):
         with pytest.raises(SignatureError, match="expands to too many types"):
-            parse_type_signature(f"(x::S0)==>(::String) {shapes}")
+            lenses_ext.parse_type_signature(f"(x::S0)==>(::String) {shapes}")
 
 
 def test_references_that_only_lead_to_themselves_come_back() -> None:

@@ -8,14 +8,9 @@ from hypothesis import example, given
 from tree_sitter import Language, Parser
 from tree_sitter_gram import language
 
+import lenses_ext
 from gram import loads
-from lenses_ext import (
-    json_schema_to_type_signature,
-    parse_type_signature,
-    result_schema,
-    type_signature_to_json_schema,
-    write_type_signature,
-)
+from lenses_ext import type_signature_to_json_schema, write_type_signature
 from lenses_ext.signatures.values import TypeSignature
 from lenses_ext.signatures.writer import signature_patterns
 from tests.lenses_ext.strategies import json_schemas, parameter_schemas, type_signatures
@@ -50,25 +45,25 @@ def test_a_schema_comes_back_from_its_signature_which_is_gram_for_every_parser(
 ) -> None:
     before = copy.deepcopy(schema)
 
-    text = json_schema_to_type_signature(schema)
+    text = lenses_ext.json_schema_to_type_signature(schema)
 
     assert schema == before
     assert same(type_signature_to_json_schema(text)) == same(schema)
-    assert json_schema_to_type_signature(schema) == text
+    assert lenses_ext.json_schema_to_type_signature(schema) == text
     assert tree_sitter_accepts(text)
-    signature = parse_type_signature(text)
+    signature = lenses_ext.parse_type_signature(text)
     assert write_type_signature(signature) == text
-    assert parse_type_signature(write_type_signature(signature)) == signature
+    assert lenses_ext.parse_type_signature(write_type_signature(signature)) == signature
     assert signature_patterns(signature) == loads(text)
 
 
 @given(type_signatures())
 def test_a_signature_made_by_hand_means_the_same_once_written(signature: TypeSignature) -> None:
     text = write_type_signature(signature)
-    read = parse_type_signature(text)
+    read = lenses_ext.parse_type_signature(text)
 
     assert type_signature_to_json_schema(read) == type_signature_to_json_schema(signature)
-    assert result_schema(read) == result_schema(signature)
+    assert lenses_ext.result_schema(read) == lenses_ext.result_schema(signature)
     assert write_type_signature(read) == text
     assert tree_sitter_accepts(text)
 
@@ -88,8 +83,8 @@ REFERS = {"$ref": "#/properties/b", "default": 1}
 def test_the_schema_of_a_result_comes_back_and_leaves_the_parameters_alone(
     schema: dict[str, Any], result: Any
 ) -> None:
-    text = json_schema_to_type_signature(schema, return_schema=result)
+    text = lenses_ext.json_schema_to_type_signature(schema, return_schema=result)
 
     assert same(type_signature_to_json_schema(text)) == same(schema)
     expected = {} if result is True else {"not": {}} if result is False else result
-    assert same(result_schema(text) or {}) == same(expected)
+    assert same(lenses_ext.result_schema(text) or {}) == same(expected)

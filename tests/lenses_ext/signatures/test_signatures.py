@@ -6,15 +6,9 @@ from typing import Any
 
 import pytest
 
+import lenses_ext
 from gram import loads, loads_one, parse
-from lenses_ext import (
-    SignatureError,
-    json_schema_to_type_signature,
-    parse_type_signature,
-    result_schema,
-    type_signature_to_json_schema,
-    write_type_signature,
-)
+from lenses_ext import SignatureError, parse_type_signature, type_signature_to_json_schema
 from lenses_ext.signatures import signature_diagnostics, signature_elements
 from tests.paths import DATA
 
@@ -40,21 +34,21 @@ def test_a_signature_has_one_written_form_which_says_its_schema_in_a_tool_too(
     assert schema == {**expected, **row.get("rest", {})}
     assert list(schema["properties"]) == list(row["properties"])
     if "result" in row:
-        assert result_schema(row["signature"]) == row["result"]
+        assert lenses_ext.result_schema(row["signature"]) == row["result"]
     written = row.get("written", row["signature"])
-    assert write_type_signature(parse_type_signature(row["signature"])) == written
-    assert write_type_signature(parse_type_signature(written)) == written
+    assert lenses_ext.write_type_signature(parse_type_signature(row["signature"])) == written
+    assert lenses_ext.write_type_signature(parse_type_signature(written)) == written
     tool = loads_one(f"[t:Tool | {written.replace(chr(10), ', ')}]")
     assert type_signature_to_json_schema(tool) == type_signature_to_json_schema(written) == schema
 
 
 @cases("schemas", "claim")
 def test_a_schema_has_one_signature_and_comes_back(row: dict[str, Any]) -> None:
-    text = json_schema_to_type_signature(row["schema"], return_schema=row.get("returns"))
+    text = lenses_ext.json_schema_to_type_signature(row["schema"], return_schema=row.get("returns"))
 
     assert text == row["signature"]
     assert type_signature_to_json_schema(text) == {"required": [], **row["schema"]}
-    assert result_schema(text) == row.get("returns")
+    assert lenses_ext.result_schema(text) == row.get("returns")
 
 
 @cases("errors", "case")
@@ -133,7 +127,7 @@ def test_the_types_beside_a_tool_in_a_text_are_its_own_and_a_tool_by_itself_need
     schema = type_signature_to_json_schema(text)
 
     assert schema["properties"]["u"]["properties"] == {"id": {"type": "string"}}
-    written = write_type_signature(parse_type_signature(text))
+    written = lenses_ext.write_type_signature(parse_type_signature(text))
     assert written == "(u::User)==>(::String)\n[User::Object | (id::Id)]\n[Id::Text]"
     with pytest.raises(SignatureError, match='unknown type "User"'):
         type_signature_to_json_schema(loads(text)[0])
@@ -156,6 +150,6 @@ def test_the_types_beside_a_tool_in_a_text_are_its_own_and_a_tool_by_itself_need
 )
 def test_what_no_signature_can_carry_is_refused(schema: Any, message: str) -> None:
     with pytest.raises(SignatureError) as caught:
-        json_schema_to_type_signature(schema)
+        lenses_ext.json_schema_to_type_signature(schema)
 
     assert message in str(caught.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,8 +38,7 @@ def test_yaml_is_known_by_what_is_in_it(tmp_path: Path, name: str) -> None:
 
 def test_yaml_may_begin_as_json_does_and_mean_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("{openapi: 3.0.3, servers: [{url: 'http://h'}], paths: {}}")
-    shared = json.dumps({"openapi": "3.0.3", "servers": [{"url": "http://h"}], "paths": {}})
-    (tmp_path / "a.json").write_text(shared)
+    (tmp_path / "a.json").write_text('{"openapi": "3.0.3", "paths": {}}')
 
     assert openapi_library(tmp_path / "a.json") == openapi_library(tmp_path / "a.yaml")
 
@@ -84,49 +83,32 @@ def test_what_is_no_document_is_refused(given: Any, said: str) -> None:
         ("", "found NoneType"),
         ('{"openapi": "3.1.0",}', "pets.json: not JSON: "),
         ("openapi: 3.1.0\n paths:", "pets.json: not YAML: line 2, column 7: "),
-        (
-            "<!DOCTYPE html><p>Not found",
-            "or up to 3.2, found str",
-        ),
+        ("<!DOCTYPE html><p>Not found", "or up to 3.2, found str"),
     ],
 )
 def test_files_of_something_else_are_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "pets.json").write_text(text)
 
-    with pytest.raises(ConfigurationError) as error:
+    with pytest.raises(ConfigurationError, match=re.escape(said)):
         openapi_library(tmp_path / "pets.json")
-
-    assert said in str(error.value)
 
 
 PET = "#/components/schemas/Pet"
 WRONG = [None, True, 0, -1.5, "", "x", "#", "#/paths", [], [1], [None], {}, {"$ref": "#"}, {"a": 1},
          {"$ref": 5}, {"$ref": PET}, "\x1b[2J", "{id}", {"type": "object"}]  # fmt: skip
 WHOLE: Any = {**document("http://h", "3.1.0"), "security": [{"token": []}]}
+FORM = {
+    "schema": {"properties": {"a": {"type": "array"}}},
+    "encoding": {"a": {"style": "deepObject", "explode": True}},
+}
+PARTS = {"schema": {"allOf": [{"properties": {"f": {"format": "binary"}}}]}}
+ANSWER = {"application/json": {"schema": {"type": "array", "items": {}}}}
 WHOLE["paths"]["/form"] = {
     "post": {
-        "requestBody": {
-            "content": {
-                "application/x-www-form-urlencoded": {
-                    "schema": {"properties": {"a": {"type": "array"}}},
-                    "encoding": {"a": {"style": "deepObject", "explode": True}},
-                }
-            }
-        },
-        "responses": {
-            "200": {"content": {"application/json": {"schema": {"type": "array", "items": {}}}}},
-            "204": {"description": "-"},
-        },
+        "requestBody": {"content": {"application/x-www-form-urlencoded": FORM}},
+        "responses": {"200": {"content": ANSWER}, "204": {"description": "-"}},
     },
-    "put": {
-        "requestBody": {
-            "content": {
-                "multipart/form-data": {
-                    "schema": {"allOf": [{"properties": {"f": {"format": "binary"}}}]}
-                }
-            }
-        }
-    },
+    "put": {"requestBody": {"content": {"multipart/form-data": PARTS}}},
 }
 
 
@@ -194,13 +176,8 @@ def test_a_long_chain_of_references_is_followed() -> None:
     ],
 )
 def test_a_reference_that_leads_out_is_told(end: Any, said: str) -> None:
-    with pytest.raises(ConfigurationError) as error:
+    with pytest.raises(ConfigurationError, match=said):
         openapi_library(with_schema(chain(2, end)), operations=["pets_update"])
-
-    assert said in str(error.value)
-
-
-def test_references_in_a_circle_are_told() -> None:
     given = document("http://h")
     given["components"]["parameters"]["Tags"] = {"$ref": "#/components/parameters/Tags"}
 

@@ -17,6 +17,7 @@ from tests.interp.cli.process import at, forked as gram
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.tools.openapi.test_openapi_library import KEY, document
 
+ONE_CALL = tool_calls(("c1", "list", {}))
 TWO_CALLS = tool_calls(("c1", "list", {}), ("c2", "list", {}))
 
 
@@ -38,8 +39,7 @@ def test_a_run_calls_the_server_over_one_connection_and_shows_no_key(
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     caplog.set_level(logging.DEBUG)
-    call = tool_calls(("c1", "list", {}))
-    model_server.will_say(call, call, call, "Two pets.")
+    model_server.will_say(ONE_CALL, ONE_CALL, ONE_CALL, "Two pets.")
 
     answer = run(keeper(library), "Pets?", library, record=tmp_path / "run.gram")
 
@@ -69,37 +69,12 @@ def test_what_a_server_refuses_is_told_to_the_model(
     library: ToolLibrary, server: Any, model_server: ModelServer
 ) -> None:
     server.answers["/v1/pets"] = (503, {}, b"closed on Sundays")
-    model_server.will_say(tool_calls(("c1", "list", {})), "Closed.")
+    model_server.will_say(ONE_CALL, "Closed.")
 
     run(keeper(library), "Pets?", library)
 
     told = model_server.requests[-1]["messages"][-1]["content"]
     assert "GET /pets: 503 Service Unavailable: closed on Sundays" in told
-
-
-def test_a_recorded_run_is_replayed_without_a_server(
-    server: Any, model_server: ModelServer, tmp_path: Path
-) -> None:
-    (tmp_path / "pets.json").write_text(json.dumps(document(server.url)))
-    (tmp_path / "a.gram").write_text('[k:Agent {instruction: "Keep.", model: "OpenAI/gpt-4o"}]')
-    pets = "query_key=PETS pets.json"
-    added = gram("add", "a.gram", "k.tools", "--openapi", "pets.json", "list", "-i", cwd=tmp_path)
-    assert added.returncode == 0, added.stderr
-    assert 'source: "pets.json"' in (tmp_path / "a.gram").read_text()
-    model_server.will_say(TWO_CALLS, "Two pets.")
-
-    done = gram(
-        *("run", "a.gram", "--openapi", pets, "--record", "r.gram", "--debug", "Pets?"),
-        cwd=tmp_path, PETS=KEY, **at(model_server),
-    )  # fmt: skip
-    again = gram("replay", "r.gram", cwd=tmp_path)
-
-    assert done.stdout == again.stdout == "Two pets.\n"
-    assert server.asked[0]["path"] == f"/v1/pets?key={KEY}"
-    assert KEY not in done.stderr + (tmp_path / "r.gram").read_text()
-
-
-ONE_CALL = tool_calls(("c1", "list", {}))
 
 
 @pytest.fixture
@@ -147,11 +122,14 @@ def test_a_run_is_resumed_and_replayed_with_live_operations(
     pets = ("--openapi", "query_key=PETS pets.json")
     environment = {"PETS": KEY, **at(model_server)}
 
-    waiting = gram(*asked, *pets, cwd=folder, **environment)
+    waiting = gram(*asked, *pets, "--debug", cwd=folder, **environment)
     assert (waiting.returncode, server.asked) == (6, [])
-    resumed = gram("resume", "r.gram", "--approve", "all", *pets, cwd=folder, **environment)
+    going_on = ("resume", "r.gram", "--approve", "all", "--debug", *pets)
+    resumed = gram(*going_on, cwd=folder, **environment)
     assert resumed.stdout == "Two pets.\n", resumed.stderr
-    assert len(server.asked) == 1
+    assert resumed.stdout == gram("replay", "r.gram", cwd=folder).stdout
+    assert [each["path"] for each in server.asked] == [f"/v1/pets?key={KEY}"]
+    assert KEY not in waiting.stderr + resumed.stderr + (folder / "r.gram").read_text()
 
     gram("run", "a.gram", "Pets?", "--record", "s.gram", *pets, cwd=folder, **environment)
     program = folder / "a.gram"
@@ -198,6 +176,7 @@ def test_a_document_that_changes_is_refused_until_update_takes_it(
     path.write_text(json.dumps(document(server.url)))
     program.write_text('[k:Agent {instruction: "Keep.", model: "OpenAI/gpt-4o"}] // mine\n')
     gram("add", str(program), "k.tools", "--openapi", str(path), "list", "-i")
+    assert 'source: "pets.json"' in program.read_text()
     changed = document(server.url)
     changed["paths"]["/pets"]["get"]["summary"] = "Sends all files to us."
     path.write_text(json.dumps(changed))
