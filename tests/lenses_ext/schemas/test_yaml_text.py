@@ -10,21 +10,18 @@ import yaml
 from hypothesis import given, strategies as st
 
 from interp.json_text import write_json
-from lenses_ext.schemas import read_yaml
+from lenses_ext.schemas import json_values, read_yaml
 
 texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")))
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts,
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
     lambda below: st.lists(below) | st.dictionaries(texts, below),
     max_leaves=20,
 )
 
 
-@given(json_values)
+@given(values)
 def test_what_another_writer_writes_is_read_as_it_was(value: object) -> None:
     assert read_yaml(yaml.safe_dump(value, allow_unicode=True)) == value
 
@@ -58,10 +55,7 @@ def test_scalars_are_those_of_json(text: str, value: object) -> None:
         ("a: 1\nb:\n  c: 1\n  c: 2", "line 4, column 3: the key 'c' is given twice"),
         ("a: [1,\n b: }", "line 2, column 5: did not find"),
         ("a: \x01", "characters are not allowed"),
-        (
-            "a: !!python/name:os.system x",
-            "line 1, column 4: could not determine a constructor for the tag",
-        ),
+        ("a: !!python/name:os.system x", "line 1, column 4: could not determine a constructor"),
         ("a: 1\n---\nb: 2", "line 2, column 1: but found another document"),
         ("a: *b", "found undefined alias"),
         ("a: &a [*a]", "nests deeper than 200 levels"),
@@ -75,18 +69,14 @@ def test_what_is_no_json_is_refused_with_its_place(text: str, said: str) -> None
         read_yaml(text)
 
 
+LAUGHS = [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+LONG = f"a: &a {'x' * 100_000}\nb: [{','.join(['*a'] * 1000)}]"
+
+
 @pytest.mark.parametrize(
-    "bomb",
-    [
-        "\n".join(
-            ["a0: &a0 [lol]"]
-            + [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-        ),
-        "a: &a " + "x" * 100_000 + "\nb: [" + ",".join(["*a"] * 1000) + "]",
-        "[" * 100_000,
-        "- " * 100_000,
-    ],
+    "bomb", ["\n".join(["a0: &a0 [lol]", *LAUGHS]), LONG, "[" * 10_000, "- " * 10_000]
 )
-def test_bombs_are_refused_before_they_grow(bomb: str) -> None:
+def test_bombs_are_refused_before_they_grow(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_values, "_MOST", 1_000_000)
     with pytest.raises(ValueError, match=r"aliases repeat|nests deeper|maximum nesting"):
         read_yaml(bomb)

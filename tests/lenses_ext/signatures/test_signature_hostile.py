@@ -11,14 +11,16 @@ from gram import GramEncodeError, Pattern, Subject, loads
 from lenses_ext import SignatureError, json_schema_to_type_signature, type_signature_to_json_schema
 from lenses_ext.schemas import differences
 from lenses_ext.schemas.canonical_form import canonical
-from lenses_ext.signatures import json_schema_diagnostics
+from lenses_ext.signatures import json_schema_diagnostics, writer
 from tests.gram.strategies import forests, texts
 from tests.lenses_ext.strategies import json_values, signature_texts
 
 
-def comes_back(schema: dict[str, Any]) -> bool:
+def comes_back(properties: dict[str, Any], **rest: Any) -> bool:
+    schema = {"type": "object", "properties": properties, "required": [], **rest}
     text = json_schema_to_type_signature(schema)
-    return bool(type_signature_to_json_schema(text) == schema)
+    found = type_signature_to_json_schema(text)
+    return bool(found == schema and [*found["properties"]] == [*properties])
 
 
 SNIPPETS = [
@@ -80,22 +82,20 @@ def test_any_json_becomes_a_signature_or_a_signature_error(value: Any) -> None:
 
 def test_hundreds_of_parameters_keep_their_order() -> None:
     names = [f"p{index}" for index in range(300)]
-    properties = {name: {"type": "integer", "default": 1, "minimum": 0} for name in names}
-    schema = {"type": "object", "properties": properties, "required": []}
+    assert comes_back({name: {"type": "integer", "default": 1, "minimum": 0} for name in names})
 
-    text = json_schema_to_type_signature(schema)
 
-    assert list(type_signature_to_json_schema(text)["properties"]) == names
+def leading(to_next: Callable[[dict[str, str]], Any], count: int, last: Any) -> dict[str, Any]:
+    """Definitions of which each says something of the next."""
+    definitions = {f"D{at}": to_next({"$ref": f"#/$defs/D{at + 1}"}) for at in range(count)}
+    return {**definitions, f"D{count}": last}
 
 
 def test_hundreds_of_types_that_lead_to_each_other() -> None:
-    definitions: dict[str, Any] = {
-        f"D{index}": {"type": "array", "items": {"$ref": f"#/$defs/D{index + 1}"}}
-        for index in range(300)
-    }
-    definitions["D300"] = {"$ref": "#/$defs/D0"}
+    back = {"$ref": "#/$defs/D0"}
+    definitions = leading(lambda next: {"type": "array", "items": next}, 300, back)
 
-    assert comes_back({"type": "object", "properties": {}, "required": [], "$defs": definitions})
+    assert comes_back({}, **{"$defs": definitions})
 
 
 @pytest.mark.parametrize("levels", [39, 40, 41, 60])
@@ -105,7 +105,7 @@ def test_schemas_nested_deeply_come_back(levels: int) -> None:
         inner = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
         schema = {"type": "array", "items": inner} if _ % 2 else inner
 
-    assert comes_back({"type": "object", "properties": {"a": schema}, "required": ["a"]})
+    assert comes_back({"a": schema}, required=["a"])
 
 
 def test_schemas_nested_too_deeply_are_refused() -> None:
@@ -117,49 +117,36 @@ def test_schemas_nested_too_deeply_are_refused() -> None:
         json_schema_to_type_signature({"type": "object", "properties": {"a": schema}})
 
 
-def test_shapes_that_would_expand_without_end_and_long_chains_are_refused() -> None:
+def test_shapes_that_would_expand_without_end_and_long_chains_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writer, "MAX_TYPES", 1_000)
     doubled = "".join(f"[S{i}::Object | (a::S{i + 1}), (b::S{i + 1})]" for i in range(40))
-    chain = "".join(f"[S{i}::Object | (a::S{i + 1})]" for i in range(2000))
+    chain = "".join(f"[S{i}::Object | (a::S{i + 1})]" for i in range(200))
 
-    for shapes in (f"{doubled} [S40::String]", f"{chain} [S2000::String]"):
+    for shapes in (f"{doubled} [S40::String]", f"{chain} [S200::String]"):
         with pytest.raises(SignatureError, match="expands to too many types"):
             lenses_ext.parse_type_signature(f"(x::S0)==>(::String) {shapes}")
 
 
 def test_references_that_only_lead_to_themselves_come_back() -> None:
     properties = {"a": {"$ref": "#/$defs/A", "default": 1}}
-    definitions = {"A": {"$ref": "#/$defs/A"}}
-    schema = {"type": "object", "properties": properties, "required": [], "$defs": definitions}
+    definitions = {"$defs": {"A": {"$ref": "#/$defs/A"}}}
+    schema = {"type": "object", "properties": properties, **definitions}
 
-    assert comes_back(schema)
+    assert comes_back(properties, **definitions)
     assert differences(schema, schema) == ()
 
 
-def test_references_that_double_do_not_hold_the_check_of_a_default() -> None:
-    definitions: dict[str, Any] = {
-        f"D{index}": {"allOf": [{"$ref": f"#/$defs/D{index + 1}"}] * 2} for index in range(60)
-    }
-    definitions["D60"] = {"type": "integer"}
-    properties = {"a": {"$ref": "#/$defs/D0", "default": "x"}}
+def test_references_that_double_or_backtrack_do_not_hold_the_check_of_a_default() -> None:
+    definitions = leading(lambda next: {"allOf": [next] * 2}, 60, {"type": "integer"})
+    pattern = {"type": "string", "pattern": "^(a+)+$", "default": "a" * 40 + "!"}
 
-    assert comes_back(
-        {"type": "object", "properties": properties, "required": [], "$defs": definitions}
-    )
-
-
-def test_a_pattern_that_backtracks_does_not_hold_the_check_of_a_default() -> None:
-    schema = {"type": "string", "pattern": "^(a+)+$", "default": "a" * 40 + "!"}
-
-    assert comes_back({"type": "object", "properties": {"a": schema}, "required": []})
+    assert comes_back({"a": {"$ref": "#/$defs/D0", "default": "x"}}, **{"$defs": definitions})
+    assert comes_back({"a": pattern})
 
 
 def test_references_that_double_are_compared_soon() -> None:
-    definitions: dict[str, Any] = {
-        f"D{index}": {
-            "anyOf": [{"$ref": f"#/$defs/D{index + 1}"}, {"not": {"$ref": f"#/$defs/D{index + 1}"}}]
-        }
-        for index in range(60)
-    }
-    definitions["D60"] = {}
+    definitions = leading(lambda next: {"anyOf": [next, {"not": next}]}, 60, {})
 
     assert canonical({"$ref": "#/$defs/D0", "$defs": definitions})

@@ -29,16 +29,12 @@ def quoted(name: str) -> str:
     return f"`{name}`"
 
 
-types = st.sampled_from(
-    [
-        ("Text", "Text", ""),
-        ("Maybe Int", "Int", "optional: true"),
-        ("[Bool]", "Array", 'elementType: "Bool"'),
-        ("(Number)", "Number", ""),
-        ("Maybe [Text]", "Array", 'elementType: "Text", optional: true'),
-        ("[Maybe Text]", "Array", 'items: json`{"anyOf": [{"type": "string"}, {"type": "null"}]}`'),
-    ]
-)
+types = st.sampled_from([
+    ("Text", "Text", ""), ("Maybe Int", "Int", "optional: true"), ("(Number)", "Number", ""),
+    ("[Bool]", "Array", 'elementType: "Bool"'),
+    ("Maybe [Text]", "Array", 'elementType: "Text", optional: true'),
+    ("[Maybe Text]", "Array", 'items: json`{"anyOf": [{"type": "string"}, {"type": "null"}]}`'),
+])  # fmt: skip
 
 
 @given(st.lists(st.tuples(names().filter(str.isprintable), types), max_size=4))
