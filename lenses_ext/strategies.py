@@ -127,11 +127,8 @@ def programs() -> st.SearchStrategy[tuple[Pattern, ...]]:
 def signature_texts() -> st.SearchStrategy[str]:
     """Signatures of tools as `tool_spec_type_signature` shows them; no `fields` are written."""
     plain = [text for text in SIGNATURES if "fields" not in text]
-    return st.sampled_from(plain).map(_as_shown)
-
-
-def _as_shown(signature: str) -> str:
-    return signature_text(Pattern(Subject("", {"ToolSpecification"}), loads(signature)))
+    tools = (Pattern(Subject("", {"ToolSpecification"}), loads(text)) for text in plain)
+    return st.sampled_from([signature_text(tool) for tool in tools])
 
 
 # --- JSON

@@ -171,7 +171,7 @@ def _parameters(old: _Schema, new: _Schema) -> Iterator[Said]:
     order = [[*names].index(name) for name in after if name in names]
     if order != sorted(order):
         yield Said(f"order of parameters is {', '.join(after)}", is_detail=True)
-    whole = {**_without(new, _PARTS), **_only(old, _PARTS)}
+    whole = _with(new, old, _PARTS)
     if exact(whole) != exact(old):
         yield _judged(f"parameters: {_keys(old, whole)}", old, whole)
 
@@ -196,7 +196,7 @@ def _parameter(old_name: str, name: str, old: _Schema, new: _Schema) -> Iterator
     before = _of_one(name, one, was_required, old)
     where = f"parameter `{name}`"
 
-    defaulted = {**_without(one, ("default",)), **_only(other, ("default",))}
+    defaulted = _with(one, other, ("default",))
     if required != was_required:
         how = "required" if required else f"optional{_default_of(other)}"
         yield _judged(f"{where} is {how} now", before, _of_one(name, defaulted, required, old))
@@ -206,13 +206,13 @@ def _parameter(old_name: str, name: str, old: _Schema, new: _Schema) -> Iterator
         said = _judged(text, before, _of_one(name, defaulted, required, old))
         yield said._replace(level="major") if "default" in one else said
 
-    worded = {**_without(one, TEXTS), **_only(other, TEXTS)}
+    worded = _with(one, other, TEXTS)
     if exact(worded) != exact(one):
         after = _of_one(name, worded, was_required, old)
         said = _judged(f"{where} {_keys(one, worded)}", before, after)
         yield said._replace(level="patch", behaves=True)
 
-    typed = {**_without(other, _NO_TYPE), **_only(one, _NO_TYPE)}
+    typed = _with(other, one, _NO_TYPE)
     if exact([typed, new.get("$defs")]) == exact([one, old.get("$defs")]):
         return
     after = _of_one(name, typed, was_required, new)
@@ -259,16 +259,14 @@ def _alone(name: str, whole: _Schema) -> _Schema:
 
 
 def _of_one(name: str, schema: _Schema, required: bool, root: _Schema) -> _Schema:
-    parameters = {"type": "object", "properties": {name: schema}, **_only(root, ("$defs",))}
+    parameters = _with({"type": "object", "properties": {name: schema}}, root, ("$defs",))
     return {**parameters, "required": [name]} if required else parameters
 
 
-def _only(schema: _Schema, keys: Iterable[str]) -> _Schema:
-    return {key: schema[key] for key in keys if key in schema}
-
-
-def _without(schema: _Schema, keys: Iterable[str]) -> _Schema:
-    return {key: schema[key] for key in schema if key not in keys}
+def _with(schema: _Schema, other: _Schema, keys: Iterable[str]) -> _Schema:
+    """A schema with what another has under some keys."""
+    taken = {key: other[key] for key in keys if key in other}
+    return {key: schema[key] for key in schema if key not in keys} | taken
 
 
 def _keys(old: _Schema, new: _Schema) -> str:

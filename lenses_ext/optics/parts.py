@@ -14,7 +14,7 @@ import attrs
 from pyrsistent import PMap, pmap
 
 from gram import GramError, Pattern, Subject, Value, is_reference
-from gram.errors import expect
+from gram.errors import expect, expect_all
 
 from ..errors import FocusError, MissingPartError, PartError, value_in_words
 from .typed import Getter, Lens, Prism, Traversal, lens_of, prism_of, refusal, traversal_of
@@ -204,10 +204,7 @@ def each_of(
 
 def labelled(name: str, labels: Iterable[str], doc: str = "") -> Prism[Pattern, Pattern]:
     """The prism onto a pattern itself when it carries one of some labels."""
-    expect(labels, Iterable, "labels", by="labelled")
-    for each in (labels := tuple(labels)):
-        expect(each, str, "label", by="labelled")
-    wanted = frozenset(labels)
+    wanted = frozenset(expect_all(labels, str, "labels", by="labelled"))
 
     def matches(state: object) -> bool:
         return isinstance(state, Pattern) and bool(state.value.labels & wanted)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pyrsistent import PMap
 
@@ -320,19 +320,8 @@ _COMPARISON: Final = re.compile(
 )
 
 
-class Comparison(NamedTuple):
-    """Whether the value at a path is another one.
-
-    Attributes:
-        path: the words of the path.
-        is_equal: whether it has to be, or must not be.
-        value: the value.
-    """
-
-    path: tuple[str, ...]
-    is_equal: bool
-    value: Any
-
+Comparison: TypeAlias = tuple[tuple[str, ...], bool, Any]
+"""The words of a path, whether the value there has to be another one or must not be, and that."""
 
 Condition: TypeAlias = tuple[tuple[Comparison, ...], ...]
 """Groups of comparisons: all of one have to hold."""
@@ -343,13 +332,14 @@ def holds(condition: Condition, program: ProgramLike, place: Place) -> bool:
     words = place.words if place.kind in _NAMED else place.words[:-1]
     patterns = program_of(program, by="holds").patterns
 
-    def is_so(each: Comparison) -> bool:
+    def is_so(comparison: Comparison) -> bool:
+        path, is_equal, wanted = comparison
         try:
-            found = find_places(program, write_path((*words, *each.path)))
+            found = find_places(program, write_path((*words, *path)))
             values = [there.get(patterns) for there in found]
         except (PathError, FocusError):
             values = []
-        return any(_same(value, each.value) for value in values) == each.is_equal
+        return any(_same(value, wanted) for value in values) == is_equal
 
     return any(all(map(is_so, group)) for group in condition)
 
@@ -371,7 +361,7 @@ def read_condition(text: str) -> Condition:
             hint = """write PATH = VALUE or PATH != VALUE, joined by "and" and "or\""""
             raise PathError(f"{text!r} is no condition at character {at + 1}: {hint}", text)
         path, sign, value, joined = found.groups()
-        groups[-1].append(Comparison(read_path(path), sign == "=", _value(value)))
+        groups[-1].append((read_path(path), sign == "=", _value(value)))
         at = found.end()
         if not joined:
             return tuple(map(tuple, groups))

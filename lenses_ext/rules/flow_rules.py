@@ -49,40 +49,8 @@ _MOST_ANSWERS = 1_000
 """How many combinations of answers are held against the choices of a node."""
 
 
-class _Place:
-    """A workflow with its types, and where the parts of it are written."""
-
-    def __init__(self, reading: Reading, holder: Definition, given: Schema | None = None) -> None:
-        self.reading = reading
-        self.holder = holder
-        self.flow = Flow(reading.once(Types), holder, given)
-        self.read = self.flow.read
-
-    def of(self, arrow: FlowArrow) -> TreePath:
-        """Where an arrow is written; of one that is not, where its node is."""
-        if arrow.is_written:
-            return (*self.holder.path, *arrow.path)
-        return self.of_node(arrow.target or arrow.source or "")
-
-    def of_node(self, name: str) -> TreePath:
-        for index, element in enumerate(self.holder.pattern.elements):
-            if element.value.identity == name:
-                return (*self.holder.path, index)
-        for each in self.read.arrows:
-            if each.is_written and name in (each.source, each.target):
-                return (*self.holder.path, *each.path, int(each.source != name))
-        return self.holder.path
-
-    def words(self, name: str | None) -> str:
-        """A node for messages, with the place of what it uses."""
-        if name is None:
-            return f"the input of {called(self.holder.pattern)}"
-        used = self.flow.used(name)
-        return f'"{name}"' if used is None else f'"{name}" ({self.reading.cited(used.path)})'
-
-
 def of_flows(
-    rule: Callable[[_Place], Iterator[Diagnostic]],
+    rule: Callable[[Flow], Iterator[Diagnostic]],
 ) -> Callable[[Reading], Iterator[Diagnostic]]:
     """A rule about the workflows that are judged, and whose nodes and arrows have no faults.
 
@@ -91,29 +59,24 @@ def of_flows(
 
     @wraps(rule)
     def find(reading: Reading) -> Iterator[Diagnostic]:
-        for place in reading.once(_sound_places):
-            yield from rule(place)
+        for flow in reading.once(_sound_flows):
+            yield from rule(flow)
 
     return find
 
 
-def _sound_places(reading: Reading) -> list[_Place]:
-    places = (_Place(reading, holder) for holder in judged(reading, "workflows"))
+def _sound_flows(reading: Reading) -> list[Flow]:
+    flows = (Flow(reading.once(Types), holder) for holder in judged(reading, "workflows"))
     return [
         each
-        for each in places
+        for each in flows
         if not each.read.ways.too_many
-        and all(map(_is_sound, each.read.arrows))
-        and all(each.flow.used(name) not in (None, each.holder) for name in each.read.nodes)
+        and all(arrow.conditions for arrow in each.read.arrows if arrow.kind == "WHEN")
+        and all(arrow.kind not in ("UNKNOWN", "HANDOFF") for arrow in each.read.arrows)
+        and all(each.used(name) not in (None, each.holder) for name in each.read.nodes)
         and not any(cycles_of(each.read.arrows))
         and not any(unconnected(each.holder.pattern))
     ]
-
-
-def _is_sound(arrow: FlowArrow) -> bool:
-    if arrow.kind == "WHEN":
-        return bool(arrow.conditions)
-    return arrow.kind not in ("UNKNOWN", "HANDOFF")
 
 
 class _Taker(NamedTuple):
@@ -140,74 +103,74 @@ class _Taker(NamedTuple):
         return f"{self.words} {verb if self.used else 'gives'}"
 
 
-def _takers(place: _Place) -> Iterator[_Taker]:
-    types = place.flow.types
-    for name, node in place.read.nodes.items():
-        used = place.flow.used(name)
+def _takers(flow: Flow) -> Iterator[_Taker]:
+    types = flow.types
+    for name, node in flow.read.nodes.items():
+        used = flow.used(name)
         if used is not None and not says_nothing(wanted := types.takes(used)):
-            words = place.words(name)
+            words = flow.words(name)
             yield _Taker(name, node.input, wanted, words, types.several(used), used)
-    has_signature = written_signature(place.holder.pattern) is not None
-    if has_signature and not says_nothing(wanted := types.gives(place.holder)):
-        words = f"the signature of {called(place.holder.pattern)}"
-        yield _Taker(None, place.read.result, wanted, words, bool(fields_of(wanted)))
+    has_signature = written_signature(flow.holder.pattern) is not None
+    if has_signature and not says_nothing(wanted := types.gives(flow.holder)):
+        words = f"the signature of {called(flow.holder.pattern)}"
+        yield _Taker(None, flow.read.result, wanted, words, bool(fields_of(wanted)))
 
 
-def arrow_type(place: _Place) -> Iterator[Diagnostic]:
+def arrow_type(flow: Flow) -> Iterator[Diagnostic]:
     """An arrow that carries what the node it leads to does not take."""
-    found = list(_misfits(place, place.read.arrows))
+    found = list(_misfits(flow, flow.read.arrows))
     yield from found
-    if place.read.loop is not None:
-        again = _Place(place.reading, place.holder, place.flow.fed_back())
-        for each in _misfits(again, [it for it in place.read.arrows if it.source is None]):
+    if flow.read.loop is not None:
+        again = Flow(flow.types, flow.holder, flow.fed_back())
+        for each in _misfits(again, [it for it in flow.read.arrows if it.source is None]):
             if all(each.path != first.path for first in found):
                 yield attrs.evolve(each, message=f"in the next round {each.message}")
 
 
-def _misfits(place: _Place, judged: Sequence[FlowArrow]) -> Iterator[Diagnostic]:
+def _misfits(flow: Flow, judged: Sequence[FlowArrow]) -> Iterator[Diagnostic]:
     """What some arrows carry and is not taken."""
-    flow, mine = place.flow, {*map(id, judged)}
-    for taker in _takers(place):
+    mine = {*map(id, judged)}
+    for taker in _takers(flow):
         is_record, takes = taker.join.is_record, taker.that("takes")
         arrows = [each for each in taker.join.arrows if id(each) in mine]
         if is_record and not taker.fields and arrows:
             record = flow.joined(taker.join, taker.name)
             what = "a record is carried, which"
-            yield from _unlike(place, taker, arrows[0], what, taker.wanted, record)
+            yield from _unlike(flow, taker, arrows[0], what, taker.wanted, record)
             continue
         for arrow in arrows:
             key = flow.read.key_of(arrow)
             wanted = field_of(taker.wanted, key) if is_record else taker.wanted
             if wanted is not None:
-                giver = _giver(place, arrow)
-                yield from _unlike(place, taker, arrow, giver, wanted, flow.carried(arrow))
+                giver = _giver(flow, arrow)
+                yield from _unlike(flow, taker, arrow, giver, wanted, flow.carried(arrow))
                 continue
             known = fields_of(taker.wanted)
             hint = did_you_mean(key, known) or f'name it with {{as: "…"}}: {", ".join(known)}'
-            yield Diagnostic.found(f'what {takes} has no "{key}"', place.of(arrow), hint=hint)
+            yield Diagnostic.found(f'what {takes} has no "{key}"', flow.place_of(arrow), hint=hint)
 
 
 def _unlike(
-    place: _Place, taker: _Taker, arrow: FlowArrow, what: str, wanted: Schema, carried: Schema
+    flow: Flow, taker: _Taker, arrow: FlowArrow, what: str, wanted: Schema, carried: Schema
 ) -> Iterator[Diagnostic]:
     """What an arrow carries, where that is not what is wanted."""
     if found := differences(wanted, carried, match="types", result=True):
         hint = None
         if arrow.source is None and taker.used:
-            hint = _signature_hint(place, place.flow.types.parameters(taker.used))
+            hint = _signature_hint(flow, flow.types.parameters(taker.used))
         message = f"{what} is not what {taker.that('takes')}: {_shown(found)}"
-        yield Diagnostic.found(message, place.of(arrow), hint=hint or _HINT)
+        yield Diagnostic.found(message, flow.place_of(arrow), hint=hint or _HINT)
 
 
 _HINT = "change one of the two types, or put a step between them"
 
 
-def _signature_hint(place: _Place, parameters: Schema) -> str | None:
+def _signature_hint(flow: Flow, parameters: Schema) -> str | None:
     """The signature that a workflow without one needs to have some parameters."""
-    holder = place.holder
+    holder = flow.holder
     if written_signature(holder.pattern) is not None or not isinstance(parameters, dict):
         return None
-    given = place.flow.types.gives(holder)
+    given = flow.types.gives(holder)
     try:
         text = json_schema_to_type_signature(parameters, return_schema=given or None)
     except SignatureError:
@@ -219,13 +182,13 @@ def _signature_hint(place: _Place, parameters: Schema) -> str | None:
 _STRING = re.compile(r"::String\b")
 
 
-def _giver(place: _Place, arrow: FlowArrow) -> str:
+def _giver(flow: Flow, arrow: FlowArrow) -> str:
     if arrow.is_choice and arrow.source is not None:
-        return f"what {place.words(arrow.source)} was given"
+        return f"what {flow.words(arrow.source)} was given"
     if arrow.source is None:
-        return f"the input of {called(place.holder.pattern)}"
+        return f"the input of {called(flow.holder.pattern)}"
     each = "each item that" if arrow.kind == "EACH" else "what"
-    return f"{each} {place.words(arrow.source)} gives"
+    return f"{each} {flow.words(arrow.source)} gives"
 
 
 def _shown(found: Sequence[Difference]) -> str:
@@ -237,51 +200,51 @@ def _shown(found: Sequence[Difference]) -> str:
     return "; ".join(shown)
 
 
-def missing_field(place: _Place) -> Iterator[Diagnostic]:
+def missing_field(flow: Flow) -> Iterator[Diagnostic]:
     """A node that needs a field which the arrows to it do not carry, or not always."""
-    for taker in _takers(place):
+    for taker in _takers(flow):
         if not taker.join.is_record or not taker.fields:
             continue
-        wanted, needs, by_key = taker.wanted, taker.that("needs"), place.read.by_key(taker.join)
+        wanted, needs, by_key = taker.wanted, taker.that("needs"), flow.read.by_key(taker.join)
         is_misspelt = any(field_of(wanted, key) is None for key in by_key)  # one of them, perhaps
         for key in (each for each in fields_of(wanted) if is_required(wanted, each)):
             carry = by_key.get(key)
             if carry is None and not is_misspelt:
                 message = f'{needs} "{key}", which no arrow carries'
-                yield Diagnostic.found(message, place.of(taker.join.arrows[0]), hint=_NAME_IT)
-            elif carry and not place.flow.is_always_there(carry, taker.name):
+                yield Diagnostic.found(message, flow.place_of(taker.join.arrows[0]), hint=_NAME_IT)
+            elif carry and not flow.is_always_there(carry, taker.name):
                 message = f'{needs} "{key}", which is missing where another arm is taken'
                 hint = f'make "{key}" optional, or carry it always'
-                yield Diagnostic.found(message, place.of(carry[0]), hint=hint)
+                yield Diagnostic.found(message, flow.place_of(carry[0]), hint=hint)
 
 
 _NAME_IT = 'carry it with an arrow of this name: -[{as: "…"}]->'
 
 
-def no_result(place: _Place) -> Iterator[Diagnostic]:
+def no_result(flow: Flow) -> Iterator[Diagnostic]:
     """A workflow without a result, or without one where some arm is taken."""
-    ways = place.read.ways
-    if place.read.nodes and not all(ways.runs(way, None) for way in ways.live):
-        written = (place.of(each) for each in place.read.result.arrows if each.is_written)
-        message = f"{called(place.holder.pattern)} has no result where another arm is taken"
-        at = next(written, place.holder.path)
+    ways = flow.read.ways
+    if flow.read.nodes and not all(ways.runs(way, None) for way in ways.live):
+        written = (flow.place_of(each) for each in flow.read.result.arrows if each.is_written)
+        message = f"{called(flow.holder.pattern)} has no result where another arm is taken"
+        at = next(written, flow.holder.path)
         yield Diagnostic.found(message, at, hint="let every arm lead to ()")
 
 
-def each_type(place: _Place) -> Iterator[Diagnostic]:
+def each_type(flow: Flow) -> Iterator[Diagnostic]:
     """An arrow EACH from what gives no list."""
-    for arrow in (each for each in place.read.arrows if each.kind == "EACH"):
+    for arrow in (each for each in flow.read.arrows if each.kind == "EACH"):
         hint: str | None = None
         if arrow.source is None:
-            used = place.flow.used(arrow.target) if arrow.target else None
-            items = list_schema((used and place.flow.types.takes(used)) or {"type": "string"})
-            hint = _signature_hint(place, record_schema({INPUT: items}, [INPUT]))
+            used = flow.used(arrow.target) if arrow.target else None
+            items = list_schema((used and flow.types.takes(used)) or {"type": "string"})
+            hint = _signature_hint(flow, record_schema({INPUT: items}, [INPUT]))
         hint = hint or "declare an Array: (::Array {elementType: String})"
-        giver, at = place.words(arrow.source), place.of(arrow)
-        if not place.flow.is_list(arrow):
+        giver, at = flow.words(arrow.source), flow.place_of(arrow)
+        if not flow.is_list(arrow):
             gives = "is" if arrow.source is None else "gives"
             yield Diagnostic.found(f"{giver} {gives} no list", at, hint=hint)
-        elif not arrow.source and place.read.loop and items_of(place.flow.fed_back()) is None:
+        elif not arrow.source and flow.read.loop and items_of(flow.fed_back()) is None:
             yield Diagnostic.found(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
 
 
@@ -323,12 +286,12 @@ def _may_answer_for(program: Program, agent: Definition) -> Iterator[tuple[TreeP
 # --- choices
 
 
-def impossible_choice(place: _Place) -> Iterator[Diagnostic]:
+def impossible_choice(flow: Flow) -> Iterator[Diagnostic]:
     """An arrow WHEN for an answer that its source never gives."""
-    for arrow in (each for each in place.read.arrows if each.kind == "WHEN"):
-        answer, giver = place.flow.chosen_on(arrow.source), place.words(arrow.source)
+    for arrow in (each for each in flow.read.arrows if each.kind == "WHEN"):
+        answer, giver = flow.chosen_on(arrow.source), flow.words(arrow.source)
         for problem, hint in _impossible(answer, arrow.conditions, giver):
-            yield Diagnostic.found(problem, place.of(arrow), "is", hint=hint)
+            yield Diagnostic.found(problem, flow.place_of(arrow), "is", hint=hint)
 
 
 def _impossible(
@@ -379,33 +342,33 @@ def _it_gives(options: list[Any]) -> str:
     return f"it gives {' or '.join(map(dump_json, options))}"
 
 
-def uncovered_choice(place: _Place) -> Iterator[Diagnostic]:
+def uncovered_choice(flow: Flow) -> Iterator[Diagnostic]:
     """A choice that has no arrow for some answer."""
-    for source, tests, rest in _choices(place):
-        giver, answer = place.words(source), place.flow.chosen_on(source)
+    for source, tests, rest in _choices(flow):
+        giver, answer = flow.words(source), flow.chosen_on(source)
         if not tests:
             message = f"OTHERWISE is taken where no WHEN is, and {giver} has none"
             hint = "leave out the label, or add an arrow WHEN"
-            yield Diagnostic.found(message, place.of(rest[0]), hint=hint)
+            yield Diagnostic.found(message, flow.place_of(rest[0]), hint=hint)
         elif rest or any(_impossible(answer, test.conditions, "") for test in tests):
             continue
         elif left := _uncovered(answer, tests):
             one_each = "" if left == _TOO_MANY else ", or one WHEN for each answer"
             hint = f"add an arrow OTHERWISE{one_each}"
-            yield Diagnostic.found(f"{giver} may give {left}", place.of(tests[-1]), hint=hint)
+            yield Diagnostic.found(f"{giver} may give {left}", flow.place_of(tests[-1]), hint=hint)
 
 
-def needless_otherwise(place: _Place) -> Iterator[Diagnostic]:
+def needless_otherwise(flow: Flow) -> Iterator[Diagnostic]:
     """An arrow OTHERWISE that is never taken, because every answer has an arrow of its own."""
-    for source, tests, rest in _choices(place):
-        if tests and rest and not _uncovered(place.flow.chosen_on(source), tests):
-            message = f"every answer of {place.words(source)} has an arrow of its own"
-            yield Diagnostic.found(f"{message}, so this is never taken", place.of(rest[0]))
+    for source, tests, rest in _choices(flow):
+        if tests and rest and not _uncovered(flow.chosen_on(source), tests):
+            message = f"every answer of {flow.words(source)} has an arrow of its own"
+            yield Diagnostic.found(f"{message}, so this is never taken", flow.place_of(rest[0]))
 
 
-def _choices(place: _Place) -> Iterator[tuple[str | None, list[FlowArrow], list[FlowArrow]]]:
+def _choices(flow: Flow) -> Iterator[tuple[str | None, list[FlowArrow], list[FlowArrow]]]:
     """The nodes that choose, each with its arrows WHEN and OTHERWISE; None is the input."""
-    choices = grouped((each.source, each) for each in place.read.arrows if each.is_choice)
+    choices = grouped((each.source, each) for each in flow.read.arrows if each.is_choice)
     for source, leaving in choices.items():
         tests = [each for each in leaving if each.kind == "WHEN"]
         yield source, tests, [each for each in leaving if each.kind == "OTHERWISE"]
@@ -477,25 +440,25 @@ def loop_rounds(workflow: Pattern) -> Iterator[Diagnostic]:
             yield Diagnostic.found(f"{name} does not say {lacks}", part="identity", hint=hint)
 
 
-def loop_end(place: _Place) -> Iterator[Diagnostic]:
+def loop_end(flow: Flow) -> Iterator[Diagnostic]:
     """A loop whose end is no possible answer of its nodes."""
-    loop, path = place.read.loop, place.holder.path
-    for name, value in loop.until.items() if loop and place.read.nodes else ():
+    loop, path = flow.read.loop, flow.holder.path
+    for name, value in loop.until.items() if loop and flow.read.nodes else ():
         keys: tuple[str, ...] = ()
         problems: list[tuple[str, str | None]]
         if loop and not name:
             last = ", ".join(each.source or "" for each in loop.feedback.arrows)
             message = f"several nodes come last, so until names one of them: {last}"
             problems = [(message, 'write until: {node: "approved"}')]
-        elif name not in place.read.nodes:
-            keys, known = (name,), place.read.nodes
+        elif name not in flow.read.nodes:
+            keys, known = (name,), flow.read.nodes
             message = f'until asks for what "{name}" answers, which is no node of the loop'
             problems = [(message, did_you_mean(name, known) or f"it has {', '.join(known)}")]
         elif fields := conditions_of(value):
-            answer, words = place.flow.answer(name), place.words(name)
+            answer, words = flow.answer(name), flow.words(name)
             problems = _impossible(answer, fields, words, "name the one that ends it")
         else:
-            message = f"until does not say which answer of {place.words(name)} ends the loop"
+            message = f"until does not say which answer of {flow.words(name)} ends the loop"
             problems = [(message, f'write until: {{{name}: "approved"}}')]
         for message, hint in problems:
             yield Diagnostic.found(message, path, "until", keys=keys, hint=hint)

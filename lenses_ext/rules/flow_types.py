@@ -16,6 +16,7 @@ from ..names import Definition, Program
 from ..schemas import Schema, differences, json_key, kinds_of, listed, resolve_ref, value_judge
 from ..signatures import SignatureError, result_schema, type_signature_to_json_schema
 from ..workflows import FlowArrow, Join, Workflow, workflow_of
+from .rules import called
 
 K = TypeVar("K")
 
@@ -27,6 +28,7 @@ class Types:
     """The types of what a program defines; ``{}`` is that of any value, and of what is faulty."""
 
     def __init__(self, reading: Reading) -> None:
+        self.reading = reading
         self.program = reading.once(Program.of)
         self._taken: dict[TreePath, Schema] = {}
         self._given: dict[TreePath, Schema] = {}
@@ -139,6 +141,29 @@ class Flow:
     def used(self, name: str) -> Definition | None:
         """What a node uses; None where that is not defined."""
         return self.types.program.nearest(self.read.nodes[name].definition, self.holder.path)
+
+    def place_of(self, arrow: FlowArrow) -> TreePath:
+        """Where an arrow is written; of one that is not, where its node is."""
+        if arrow.is_written:
+            return (*self.holder.path, *arrow.path)
+        return self.place_of_node(arrow.target or arrow.source or "")
+
+    def place_of_node(self, name: str) -> TreePath:
+        """Where a node is written, or where an arrow names it first."""
+        for index, element in enumerate(self.holder.pattern.elements):
+            if element.value.identity == name:
+                return (*self.holder.path, index)
+        for each in self.read.arrows:
+            if each.is_written and name in (each.source, each.target):
+                return (*self.holder.path, *each.path, int(each.source != name))
+        return self.holder.path
+
+    def words(self, name: str | None) -> str:
+        """A node for messages, with the place of what it uses."""
+        if name is None:
+            return f"the input of {called(self.holder.pattern)}"
+        used = self.used(name)
+        return f'"{name}"' if used is None else f'"{name}" ({self.types.reading.cited(used.path)})'
 
     def answer(self, name: str | None) -> Schema:
         """What a node answers: a list where it is run for each item; None asks for the input.

@@ -50,20 +50,19 @@ def parts_of(answer: object) -> Mapping[str, object]:
 
 
 def all_hold(conditions: Mapping[str, Value], parts: Mapping[str, object]) -> bool:
-    """Whether the parts of an answer are the wanted values; a part that is missing is none."""
-    return all(name in parts and is_value(parts[name], conditions[name]) for name in conditions)
+    """Whether the parts of an answer are the wanted values, as JSON Schema compares.
 
-
-def is_value(answer: object, value: Value) -> bool:
-    """Whether JSON is what a value of the notation says, as JSON Schema compares.
+    A part that is missing is none.
 
     >>> from gram import Symbol, TaggedString
-    >>> is_value("ok", Symbol("ok")), is_value(1.0, 1), is_value(True, 1)
-    (True, True, False)
-    >>> is_value(None, TaggedString("json", "null"))
+    >>> given = {"a": "ok", "b": 1.0, "c": None}
+    >>> all_hold({"a": Symbol("ok"), "b": 1, "c": TaggedString("json", "null")}, given)
     True
+    >>> all_hold({"b": True}, given), all_hold({"d": TaggedString("json", "null")}, given)
+    (False, False)
     """
-    return json_key(answer) == answer_key(value)
+    wanted = {name: answer_key(value) for name, value in conditions.items()}
+    return all(name in parts and json_key(parts[name]) == wanted[name] for name in wanted)
 
 
 def answer_key(value: Value) -> Hashable:
@@ -160,9 +159,8 @@ def arrows_in(pattern: Pattern) -> tuple[FlowArrow, ...]:
 def _arrow(path: TreePath, edge: Pattern) -> FlowArrow:
     source, target = (end.value.identity or None for end in edge.elements)
     record = edge.value.properties
-    name, at_once = record.get("as"), record.get("at_once")
-    key = name if isinstance(name, str) else None
-    most = at_once if isinstance(at_once, int) and not isinstance(at_once, bool) else None
+    key = name if isinstance(name := record.get("as"), str) else None
+    most = _whole(record.get("at_once"))
     kind = _KINDS.get(edge.value.labels, "UNKNOWN")
     return FlowArrow(source, target, kind, record.get("is"), key, most, path, edge)
 
@@ -412,9 +410,11 @@ def workflow_of(pattern: Pattern) -> Workflow:
         last = [name for name in uses if name not in to_others]
         alone = ways.at_most_one_run(last)
         feedback = Join(tuple(FlowArrow(name, RESULT) for name in last), not alone)
-        loop = Loop(_rounds(pattern), _until(pattern, last), feedback)
+        loop = Loop(_whole(pattern.value.properties.get("max")), _until(pattern, last), feedback)
     result = join(leading_to.get(RESULT, ()))
-    return Workflow(nodes, arrows, order, result, ways, _inputs(pattern), loop)
+    path = written_signature(pattern)
+    inputs = parameter_names(Pattern(Subject("", {TOOL}), (path,))) if path else (INPUT,)
+    return Workflow(nodes, arrows, order, result, ways, inputs, loop)
 
 
 def _uses(pattern: Pattern) -> dict[str, tuple[str, Pattern | None]]:
@@ -467,9 +467,8 @@ def _order(uses: Mapping[str, object], arrows: Iterable[FlowArrow]) -> tuple[str
     return (*order, *(name for name in names if name not in order))
 
 
-def _rounds(pattern: Pattern) -> int | None:
-    most = pattern.value.properties.get("max")
-    return most if isinstance(most, int) and not isinstance(most, bool) else None
+def _whole(value: Value | None) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _until(pattern: Pattern, last: list[str]) -> Mapping[str, Value]:
@@ -479,8 +478,3 @@ def _until(pattern: Pattern, last: list[str]) -> Mapping[str, Value]:
     if isinstance(until, PMap):
         return {name: until[name] for name in sorted(until)}
     return {last[0]: until} if len(last) == 1 else {"": until}
-
-
-def _inputs(pattern: Pattern) -> tuple[str, ...]:
-    path = written_signature(pattern)
-    return parameter_names(Pattern(Subject("", {TOOL}), (path,))) if path else (INPUT,)
