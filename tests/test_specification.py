@@ -8,49 +8,7 @@ from typing import Any
 import pytest
 
 from gram.diagnostics import only_errors
-from interp import load, specification
-from interp.specification import (
-    AssistantRole,
-    FunctionRole,
-    ToolError,
-    ToolInvocation,
-    UserRole,
-    bind_agent_tools,
-    bind_tool,
-    context_messages,
-    create_model,
-    create_tool,
-    create_tool_specification,
-    empty_context,
-    empty_tool_library,
-    execute_agent_with_library,
-    get_agent_name,
-    get_tool_specs,
-    hello_world_agent,
-    hello_world_tool_library,
-    invocation_args,
-    invocation_result,
-    invocation_tool_name,
-    library_tools,
-    lookup_tool,
-    message_content,
-    message_role,
-    model_to_string,
-    parse_model,
-    register_tool,
-    response_content,
-    response_tools_used,
-    say_hello_spec,
-    say_hello_tool,
-    set_agent_name,
-    tool_description,
-    tool_invoke,
-    tool_name,
-    tool_schema,
-    tool_spec_schema,
-    type_signature_to_json_schema,
-    view,
-)
+from interp import load, specification as spec
 from lenses_ext import validate_agent_pattern
 from tests.interp.model_server import ModelServer, function_call, tool_calls
 from tests.paths import EXAMPLES, ROOT
@@ -67,24 +25,31 @@ def test_the_call_of_the_specification_greets_in_both_wire_forms(
     dialect: Any, model_server: ModelServer
 ) -> None:
     agent = load(EXAMPLES / "specification.gram")
-    library = register_tool("sayHello", say_hello_tool, empty_tool_library)
+    library = spec.register_tool("sayHello", spec.say_hello_tool, spec.empty_tool_library)
     model_server.will_say(CALLS[dialect], "I greeted Alice.")
 
-    response = execute_agent_with_library(agent, "Hello!", empty_context, library, dialect=dialect)
+    response = spec.execute_agent_with_library(
+        agent, "Hello!", spec.empty_context, library, dialect=dialect
+    )
 
-    assert response_content(response) == "I greeted Alice."
-    (used,) = response_tools_used(response)
-    assert (invocation_tool_name(used), invocation_args(used)) == (
+    assert spec.response_content(response) == "I greeted Alice."
+    (used,) = spec.response_tools_used(response)
+    assert (spec.invocation_tool_name(used), spec.invocation_args(used)) == (
         "sayHello",
         {"personName": "Alice"},
     )
-    assert invocation_result(used) == GREETED
-    roles = [message_role(each) for each in context_messages(response.context)]
-    assert roles == [UserRole, AssistantRole, FunctionRole("sayHello"), AssistantRole]
+    assert spec.invocation_result(used) == GREETED
+    roles = [spec.message_role(each) for each in spec.context_messages(response.context)]
+    assert roles == [
+        spec.UserRole,
+        spec.AssistantRole,
+        spec.FunctionRole("sayHello"),
+        spec.AssistantRole,
+    ]
     first, second = model_server.requests
     defined = first["functions"][0] if dialect == "functions" else first["tools"][0]["function"]
     assert (first["model"], defined["name"]) == ("gpt-3.5-turbo", "sayHello")
-    assert defined["parameters"] == view(tool_spec_schema, say_hello_spec)
+    assert defined["parameters"] == spec.view(spec.tool_spec_schema, spec.say_hello_spec)
     told = second["messages"][-1]
     assert (told["role"], told["content"]) == (
         "function" if dialect == "functions" else "tool",
@@ -94,36 +59,38 @@ def test_the_call_of_the_specification_greets_in_both_wire_forms(
 
 @pytest.mark.parametrize("said", ["Hello!", "Hi there"])
 def test_offline_it_greets_too(said: str) -> None:
-    library = hello_world_tool_library
+    library = spec.hello_world_tool_library
 
-    response = execute_agent_with_library(
-        hello_world_agent, said, empty_context, library, model="Offline/rehearsal"
+    response = spec.execute_agent_with_library(
+        spec.hello_world_agent, said, spec.empty_context, library, model="Offline/rehearsal"
     )
 
-    assert response_content(response) == "Hello, world! Nice to meet you."
+    assert spec.response_content(response) == "Hello, world! Nice to meet you."
 
 
 def test_its_agent_is_the_file_word_for_word() -> None:
-    assert load(EXAMPLES / "specification.gram") == hello_world_agent
-    assert only_errors(validate_agent_pattern(hello_world_agent)) == ()
-    assert get_tool_specs(hello_world_agent) == (say_hello_spec,)
-    assert bind_agent_tools(hello_world_agent, hello_world_tool_library) == (say_hello_tool,)
+    assert load(EXAMPLES / "specification.gram") == spec.hello_world_agent
+    assert only_errors(validate_agent_pattern(spec.hello_world_agent)) == ()
+    assert spec.get_tool_specs(spec.hello_world_agent) == (spec.say_hello_spec,)
+    assert spec.bind_agent_tools(spec.hello_world_agent, spec.hello_world_tool_library) == (
+        spec.say_hello_tool,
+    )
 
 
 def test_its_words_do_what_it_says() -> None:
-    model = create_model("gpt-3.5-turbo", specification.OpenAI)
-    tool = create_tool("f", "Does it.", {"type": "object"}, len)
+    model = spec.create_model("gpt-3.5-turbo", spec.OpenAI)
+    tool = spec.create_tool("f", "Does it.", {"type": "object"}, len)
 
-    assert parse_model(model_to_string(model)) == model
-    assert get_agent_name(set_agent_name("al", hello_world_agent)) == "al"
-    assert (tool_name(tool), tool_description(tool)) == ("f", "Does it.")
-    assert (tool_schema(tool), tool_invoke(tool)) == ({"type": "object"}, len)
-    assert library_tools(register_tool("f", tool, empty_tool_library)) == {"f": tool}
-    assert lookup_tool("f", hello_world_tool_library) is None
-    assert bind_tool(create_tool_specification("f", "d", "()==>(::Text)"), [tool]) is None
-    assert message_content(specification.Message(UserRole, "hi")) == "hi"
-    with pytest.raises(ToolError, match="no such name"):
-        invocation_result(ToolInvocation("f", {}, error="no such name"))
+    assert spec.parse_model(spec.model_to_string(model)) == model
+    assert spec.get_agent_name(spec.set_agent_name("al", spec.hello_world_agent)) == "al"
+    assert (spec.tool_name(tool), spec.tool_description(tool)) == ("f", "Does it.")
+    assert (spec.tool_schema(tool), spec.tool_invoke(tool)) == ({"type": "object"}, len)
+    assert spec.library_tools(spec.register_tool("f", tool, spec.empty_tool_library)) == {"f": tool}
+    assert spec.lookup_tool("f", spec.hello_world_tool_library) is None
+    assert spec.bind_tool(spec.create_tool_specification("f", "d", "()==>(::Text)"), [tool]) is None
+    assert spec.message_content(spec.Message(spec.UserRole, "hi")) == "hi"
+    with pytest.raises(spec.ToolError, match="no such name"):
+        spec.invocation_result(spec.ToolInvocation("f", {}, error="no such name"))
 
 
 @pytest.mark.parametrize(
@@ -161,12 +128,12 @@ def test_its_words_do_what_it_says() -> None:
 def test_every_form_of_a_signature_that_it_lists_is_read(
     signature: str, properties: dict[str, str], required: list[str]
 ) -> None:
-    schema = type_signature_to_json_schema(signature)
-    tool = create_tool_specification("f", "Does it.", signature)
+    schema = spec.type_signature_to_json_schema(signature)
+    tool = spec.create_tool_specification("f", "Does it.", signature)
 
     assert {name: each["type"] for name, each in schema["properties"].items()} == properties
     assert schema["required"] == required
-    assert view(tool_spec_schema, tool) == schema
+    assert spec.view(spec.tool_spec_schema, tool) == schema
 
 
 def test_every_name_is_on_its_page() -> None:
@@ -185,7 +152,7 @@ def test_every_name_is_on_its_page() -> None:
         "partial",
     }
     others |= {"load_file", "parse_program", "say_hello", "write_program"}
-    names = {name for name in vars(specification) if not name.startswith("_")} - others
+    names = {name for name in vars(spec) if not name.startswith("_")} - others
     assert len(names) > 80
     missing = [name for name in sorted(names) if not re.search(rf"\b{name}\b", code)]
     assert missing == []

@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 
 from gram import only_errors
-from lenses_ext import (
-    ProgramError,
-    Project,
-    bundle,
-    load_project,
-    parse_program,
-    resolve,
-    validate_program,
-)
-from lenses_ext.names import find_runnables
+from lenses_ext import ProgramError, bundle, parse_program, validate_program
+from lenses_ext.names import Project, find_runnables, load_project, resolve
 from tests.lenses_ext.strategies import VALID_AGENT, linked_programs
 
 

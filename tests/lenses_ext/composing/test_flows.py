@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, loads, loads_one, only_errors
-from lenses_ext import (
-    FocusError,
-    choice,
-    for_each,
-    loop,
-    parallel,
-    sequence,
-    validate_program,
-    workflow_of,
-    write_program,
-)
+from lenses_ext import FocusError, validate_program, workflow_of, write_program
+from lenses_ext.composing.flows import choice, for_each, loop, parallel, sequence
 
 A, B = loads(
     '(a:Agent {instruction: "x", model: "p/m"}) (b:Agent {instruction: "x", model: "p/m"})'

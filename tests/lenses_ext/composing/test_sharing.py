@@ -9,15 +9,8 @@ from hypothesis import assume, given, strategies as st
 
 from gram import Pattern, loads, loads_one
 from gram.diagnostics import only_errors
-from lenses_ext import (
-    FocusError,
-    agent_name,
-    find_agents,
-    resolve,
-    share_tool,
-    validate_program,
-    view,
-)
+from lenses_ext import FocusError, agent_name, find_agents, resolve, share_tool, validate_program
+from lenses_ext.optics import view
 from tests.lenses_ext.strategies import TOOL_NAMES, programs
 
 

@@ -11,17 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, loads_one
-from lenses_ext import (
-    ProgramError,
-    agent_model,
-    drawing_of,
-    parse_program,
-    resolve,
-    to_dot,
-    to_mermaid,
-    to_svg,
-)
+from lenses_ext import ProgramError, agent_model, drawing_of, resolve, to_dot, to_mermaid, to_svg
 from lenses_ext.drawings import Drawing
+from lenses_ext.signatures import parse_program
 from tests.gram.strategies import patterns
 
 PROGRAM = """

@@ -5,17 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gram import Pattern, loads_one
-from lenses_ext import (
-    FocusError,
-    agent_type_signature,
-    parse_program,
-    put,
-    result_schema,
-    tool_spec_schema,
-    view,
-    write_program,
-)
+from lenses_ext import FocusError, agent_type_signature, put, tool_spec_schema, view
 from lenses_ext.language import tool_spec_of
+from lenses_ext.signatures import parse_program, result_schema, write_program
 
 SHARED = "[a:Agent | (p::Person)==>(::Person), [t:Tool | (p::Person)==>(::Text)], [Person:Object]]"
 

@@ -9,56 +9,13 @@ from hypothesis import strategies as st
 from lenses import lens as raw
 from pyrsistent import pvector
 
-import lenses_ext
+import lenses_ext as ext
 from gram import Pattern, Subject, dumps, loads, parse
-from lenses_ext import (
-    FocusError,
-    Getter,
-    Lens,
-    Model,
-    ReadOnlyError,
-    Settable,
-    Traversal,
-    agent_answer,
-    agent_answer_schema,
-    agent_description,
-    agent_instruction,
-    agent_model,
-    agent_models,
-    agent_name,
-    agent_settings,
-    agent_skills,
-    agent_tool_specs,
-    agent_type_signature,
-    as_agent,
-    as_tool,
-    as_workflow,
-    collect,
-    create_agent_pattern,
-    each_agent,
-    each_agent_tool,
-    each_instruction,
-    loop_max,
-    loop_until,
-    over,
-    put,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_once,
-    tool_spec_reads,
-    tool_spec_returns,
-    tool_spec_schema,
-    tool_spec_sends,
-    tool_spec_type_signature,
-    view,
-    workflow_arrows,
-    workflow_description,
-    workflow_name,
-    workflow_nodes,
-)
+from lenses_ext import FocusError, Getter, Lens, Model, ReadOnlyError, Settable, Traversal
 from lenses_ext.errors import ManyPartsError
 from lenses_ext.language.tool_spec import parameter, parameter_names, tool_parameters
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
+from lenses_ext.optics import collect, over, put, view
 from lenses_ext.optics.parts import any_property, elements_with
 from tests.gram.strategies import symbols, texts, values
 from tests.lenses_ext.strategies import (
@@ -76,9 +33,9 @@ from tests.lenses_ext.strategies import (
 
 NAMES = texts().filter(bool)
 BARE = like_agents(tools=False)
-SET = st.builds(put, st.just(agent_settings), model_settings(), agents(depth=0))
+SET = st.builds(put, st.just(ext.agent_settings), model_settings(), agents(depth=0))
 FOLDERS = st.lists(NAMES, unique=True, max_size=3).map(pvector)
-NAMING_SKILLS = st.builds(put, st.just(agent_skills), FOLDERS, agents(depth=0))
+NAMING_SKILLS = st.builds(put, st.just(ext.agent_skills), FOLDERS, agents(depth=0))
 SOME_TOOLS = st.lists(tool_specs() | symbols().map(lambda name: Pattern(Subject(name))), max_size=3)
 SOME_ANSWERS = st.sampled_from(
     loads("[:Answer:Object | (name::String)] [n:Answer:Integer] [:Answer:Nope]")
@@ -148,65 +105,67 @@ SOME_ARROWS = st.lists(ARROWS, max_size=3).map(tuple)
 ONLY_NODES = SOME_NODES.map(lambda some: Pattern(Subject("w", {"Workflow"}), some))
 ONLY_ARROWS = SOME_ARROWS.map(lambda some: Pattern(Subject("w", {"Workflow"}), some))
 FLAT = st.lists(
-    agents(depth=0) | NODES.filter(lambda each: not collect(each_agent, (each,))), max_size=3
+    agents(depth=0) | NODES.filter(lambda each: not collect(ext.each_agent, (each,))), max_size=3
 ).map(tuple)
 """Documents whose agents have no agents inside."""
 
 SOME_MODELS = st.lists(models(), min_size=1, max_size=3, unique=True).map(tuple)
-WITH_MODELS = st.builds(lambda agent, some: put(agent_models, some, agent), agents(), SOME_MODELS)
+WITH_MODELS = st.builds(
+    lambda agent, some: put(ext.agent_models, some, agent), agents(), SOME_MODELS
+)
 
 LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any], bool]] = [
-    (agent_name, BARE, NAMES, True),
-    (agent_description, BARE, texts() | st.none(), True),
-    (agent_instruction, BARE, texts(), True),
-    (agent_model, BARE, models(), True),
-    (agent_model, WITH_MODELS, st.builds(Model, st.just("Z"), st.sampled_from("zy")), True),
-    (agent_models, WITH_MODELS, SOME_MODELS, True),
-    (agent_models, BARE, SOME_MODELS, True),
-    (agent_settings, BARE | SET, st.none() | model_settings(), True),
-    (agent_skills, NAMING_SKILLS | BARE, st.none() | FOLDERS, True),
-    (agent_tool_specs, agents(depth=0), SOME_TOOLS.map(tuple), True),
-    (agent_tool_specs, like_agents(), SOME_TOOLS.map(tuple), False),
-    (agent_answer, ANSWERED, SOME_ANSWERS, True),
-    (agent_answer, ANSWERED_LAST, st.none() | SOME_ANSWERS, True),
-    (agent_answer, ANSWERED, st.none() | SOME_ANSWERS, False),
-    (agent_type_signature, SIGNED_FIRST, st.none() | SIGNATURE, True),
-    (agent_type_signature, SIGNED, SIGNATURE, True),
-    (agent_type_signature, SIGNED, st.none() | SIGNATURE, False),
-    (workflow_name, LIKE_WORKFLOWS, NAMES, True),
-    (workflow_description, LIKE_WORKFLOWS, texts() | st.none(), True),
-    (workflow_nodes, SIGNED, SOME_NODES, False),
-    (workflow_nodes, ONLY_NODES, SOME_NODES, True),
-    (workflow_arrows, SIGNED, SOME_ARROWS, False),
-    (workflow_arrows, ONLY_ARROWS, SOME_ARROWS, True),
-    (loop_max, LIKE_WORKFLOWS, st.none() | st.integers(1, 9), True),
-    (loop_until, LIKE_WORKFLOWS, st.none() | values(), True),
-    (tool_spec_name, like_tools(), NAMES, True),
-    (tool_spec_description, like_tools(), texts(), True),
-    (tool_spec_once, like_tools(), st.none() | st.booleans(), True),
-    (tool_spec_reads, like_tools(), st.sampled_from([None, "private", "public"]), True),
-    (tool_spec_returns, like_tools(), st.sampled_from([None, "untrusted", "trusted"]), True),
-    (tool_spec_sends, like_tools(), st.none() | st.booleans(), True),
-    (tool_spec_type_signature, like_tools(), signature_texts(), True),
+    (ext.agent_name, BARE, NAMES, True),
+    (ext.agent_description, BARE, texts() | st.none(), True),
+    (ext.agent_instruction, BARE, texts(), True),
+    (ext.agent_model, BARE, models(), True),
+    (ext.agent_model, WITH_MODELS, st.builds(Model, st.just("Z"), st.sampled_from("zy")), True),
+    (ext.agent_models, WITH_MODELS, SOME_MODELS, True),
+    (ext.agent_models, BARE, SOME_MODELS, True),
+    (ext.agent_settings, BARE | SET, st.none() | model_settings(), True),
+    (ext.agent_skills, NAMING_SKILLS | BARE, st.none() | FOLDERS, True),
+    (ext.agent_tool_specs, agents(depth=0), SOME_TOOLS.map(tuple), True),
+    (ext.agent_tool_specs, like_agents(), SOME_TOOLS.map(tuple), False),
+    (ext.agent_answer, ANSWERED, SOME_ANSWERS, True),
+    (ext.agent_answer, ANSWERED_LAST, st.none() | SOME_ANSWERS, True),
+    (ext.agent_answer, ANSWERED, st.none() | SOME_ANSWERS, False),
+    (ext.agent_type_signature, SIGNED_FIRST, st.none() | SIGNATURE, True),
+    (ext.agent_type_signature, SIGNED, SIGNATURE, True),
+    (ext.agent_type_signature, SIGNED, st.none() | SIGNATURE, False),
+    (ext.workflow_name, LIKE_WORKFLOWS, NAMES, True),
+    (ext.workflow_description, LIKE_WORKFLOWS, texts() | st.none(), True),
+    (ext.workflow_nodes, SIGNED, SOME_NODES, False),
+    (ext.workflow_nodes, ONLY_NODES, SOME_NODES, True),
+    (ext.workflow_arrows, SIGNED, SOME_ARROWS, False),
+    (ext.workflow_arrows, ONLY_ARROWS, SOME_ARROWS, True),
+    (ext.loop_max, LIKE_WORKFLOWS, st.none() | st.integers(1, 9), True),
+    (ext.loop_until, LIKE_WORKFLOWS, st.none() | values(), True),
+    (ext.tool_spec_name, like_tools(), NAMES, True),
+    (ext.tool_spec_description, like_tools(), texts(), True),
+    (ext.tool_spec_once, like_tools(), st.none() | st.booleans(), True),
+    (ext.tool_spec_reads, like_tools(), st.sampled_from([None, "private", "public"]), True),
+    (ext.tool_spec_returns, like_tools(), st.sampled_from([None, "untrusted", "trusted"]), True),
+    (ext.tool_spec_sends, like_tools(), st.none() | st.booleans(), True),
+    (ext.tool_spec_type_signature, like_tools(), signature_texts(), True),
 ]
 """The exported lenses, and whether they keep put-put there."""
 
 GETTERS: list[tuple[Getter[Any, Any], st.SearchStrategy[Any]]] = [
-    (agent_answer_schema, ANSWERED),
-    (tool_spec_schema, like_tools()),
+    (ext.agent_answer_schema, ANSWERED),
+    (ext.tool_spec_schema, like_tools()),
 ]
 PRISMS = [
-    (as_agent, BARE | NODES, agents(depth=0)),
-    (as_tool, like_tools() | NODES, tool_specs()),
-    (as_workflow, LIKE_WORKFLOWS | NODES, st.just(Pattern(Subject("w", {"Loop"})))),
+    (ext.as_agent, BARE | NODES, agents(depth=0)),
+    (ext.as_tool, like_tools() | NODES, tool_specs()),
+    (ext.as_workflow, LIKE_WORKFLOWS | NODES, st.just(Pattern(Subject("w", {"Loop"})))),
 ]
 TRAVERSALS: list[tuple[Traversal[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
-    (each_agent, FLAT, agents(depth=0)),
-    (each_agent_tool, like_agents(), tool_specs()),
-    (each_instruction, agent_forests() | programs(), texts()),
-    (each_agent & agent_model, programs(), models()),
-    (each_agent_tool & tool_spec_description, like_agents(), texts()),
-    (as_agent & agent_name, BARE, NAMES),
+    (ext.each_agent, FLAT, agents(depth=0)),
+    (ext.each_agent_tool, like_agents(), tool_specs()),
+    (ext.each_instruction, agent_forests() | programs(), texts()),
+    (ext.each_agent & ext.agent_model, programs(), models()),
+    (ext.each_agent_tool & ext.tool_spec_description, like_agents(), texts()),
+    (ext.as_agent & ext.agent_name, BARE, NAMES),
 ]
 
 
@@ -242,9 +201,7 @@ def names_of(rows: list[Any]) -> list[str]:
 
 def test_every_exported_optic_is_in_these_tables() -> None:
     exported = [
-        optic
-        for name in dir(lenses_ext)
-        if isinstance(optic := getattr(lenses_ext, name), (Getter, Settable))
+        optic for name in dir(ext) if isinstance(optic := getattr(ext, name), (Getter, Settable))
     ]
     listed = [row[0] for table in (LENSES, GETTERS, PRISMS, TRAVERSALS) for row in table]
 
@@ -278,7 +235,7 @@ def test_put_put_of_filtered_elements_fails_where_the_docstring_says_so() -> Non
     tool, other = Pattern(Subject("t", {"Tool"})), Pattern(Subject("other", {"Note"}))
     agent = Pattern(Subject("a", {"Agent"}), [tool, other])
 
-    emptied_first = put(agent_tool_specs, (tool,), put(agent_tool_specs, (), agent))
+    emptied_first = put(ext.agent_tool_specs, (tool,), put(ext.agent_tool_specs, (), agent))
 
     assert (dumps(agent), dumps(emptied_first)) == (
         "[a:Agent | (t:Tool), (other:Note)]",
@@ -286,9 +243,9 @@ def test_put_put_of_filtered_elements_fails_where_the_docstring_says_so() -> Non
     )
     assert "Put-put holds" in str(elements_with.__doc__)
     (agent,) = loads("[a:Agent | [:Answer:Integer], (t:Tool)]")
-    assert dumps(put(agent_answer, view(agent_answer, agent), put(agent_answer, None, agent))) == (
-        "[a:Agent | (t:Tool), (:Answer:Integer)]"
-    )
+    assert dumps(
+        put(ext.agent_answer, view(ext.agent_answer, agent), put(ext.agent_answer, None, agent))
+    ) == ("[a:Agent | (t:Tool), (:Answer:Integer)]")
 
 
 def test_put_put_of_an_entry_fails_where_the_docstring_says_so() -> None:
@@ -337,9 +294,9 @@ def test_every_agent_is_found_and_changed_at_any_depth() -> None:
     new = Pattern(Subject("n"))
     document = parse("[a:Agent | [b:Agent | [c:Agent]], d] [g | (e:Agent)]")
 
-    found = [agent.value.identity for agent in collect(each_agent, document.patterns)]
-    renamed = over(each_agent & agent_name, str.upper, document.patterns)
-    grown = over(each_agent, lambda a: Pattern(a.value, (new, *a.elements)), document.patterns)
+    found = [agent.value.identity for agent in collect(ext.each_agent, document.patterns)]
+    renamed = over(ext.each_agent & ext.agent_name, str.upper, document.patterns)
+    grown = over(ext.each_agent, lambda a: Pattern(a.value, (new, *a.elements)), document.patterns)
 
     assert found == ["a", "b", "c", "e"]
     assert document.replace(renamed).text == "[A:Agent | [B:Agent | [C:Agent]], d] [g | (E:Agent)]"
@@ -352,27 +309,29 @@ def test_every_agent_is_found_and_changed_at_any_depth() -> None:
 
 def test_our_optics_compose_with_those_of_lenses_in_both_directions() -> None:
     agent = parse('(a:Agent {instruction: "be kind", model: "OpenAI/x"})').patterns[0]
-    provider = agent_model & raw.GetAttr("provider")
-    inside = raw["agent"] & agent_instruction
+    provider = ext.agent_model & raw.GetAttr("provider")
+    inside = raw["agent"] & ext.agent_instruction
 
     assert provider.get()(agent) == "OpenAI"
-    assert view(agent_model, provider.set("Offline")(agent)) == Model("Offline", "x")
+    assert view(ext.agent_model, provider.set("Offline")(agent)) == Model("Offline", "x")
     assert inside.modify(str.upper)({"agent": agent})["agent"] == put(
-        agent_instruction, "BE KIND", agent
+        ext.agent_instruction, "BE KIND", agent
     )
 
 
 def test_compositions_keep_the_laws_in_both_directions() -> None:
     words = filled_texts()
     check_lens(raw.value & raw.identity, BARE, texts())
-    check_traversal(raw.Each() & agent_name, st.lists(BARE, max_size=2), symbols())
-    check_traversal(each_agent_tool & raw.value.identity, agents(depth=0), symbols())
+    check_traversal(raw.Each() & ext.agent_name, st.lists(BARE, max_size=2), symbols())
+    check_traversal(ext.each_agent_tool & raw.value.identity, agents(depth=0), symbols())
     check_lens(
-        raw["a"] & agent_model & raw.GetAttr("name"), agents(depth=0).map(lambda a: {"a": a}), words
+        raw["a"] & ext.agent_model & raw.GetAttr("name"),
+        agents(depth=0).map(lambda a: {"a": a}),
+        words,
     )
-    assert type(agent_model & raw.GetAttr("name")) is Lens
-    assert type(each_agent & agent_model) is Traversal
-    assert type(each_agent_tool & tool_spec_schema) not in (Lens, Traversal)
+    assert type(ext.agent_model & raw.GetAttr("name")) is Lens
+    assert type(ext.each_agent & ext.agent_model) is Traversal
+    assert type(ext.each_agent_tool & ext.tool_spec_schema) not in (Lens, Traversal)
 
 
 # --- errors
@@ -382,11 +341,11 @@ def test_an_error_names_lens_path_and_pattern_and_the_place_in_the_document() ->
     document = parse("(a:Agent)\n[b:Agent {instruction: 3} |\n  (t:Tool)]", "team.gram")
 
     with pytest.raises(FocusError) as missing:
-        view(agent_instruction, document.patterns[0])
+        view(ext.agent_instruction, document.patterns[0])
     with pytest.raises(FocusError) as ill_typed:
-        put(agent_instruction, "x", document.patterns[1])
+        put(ext.agent_instruction, "x", document.patterns[1])
     with pytest.raises(FocusError) as below:
-        collect(each_agent_tool & tool_spec_description, document.patterns[1])
+        collect(ext.each_agent_tool & ext.tool_spec_description, document.patterns[1])
 
     assert [str(each.value) for each in (missing, ill_typed, below)] == [
         "team.gram:1:1: agent_instruction: no such property at value.properties.instruction"
@@ -405,7 +364,7 @@ def test_an_error_shows_what_was_found_as_it_is_written() -> None:
         ("1..2", "a range 1..2"),
     ):
         with pytest.raises(FocusError) as error:
-            view(agent_instruction, parse(f"(a:Agent {{instruction: {value}}})").patterns[0])
+            view(ext.agent_instruction, parse(f"(a:Agent {{instruction: {value}}})").patterns[0])
 
         assert error.value.in_words.endswith(
             f'the instruction of "a": expected a text, found {found}'
@@ -416,45 +375,47 @@ def test_a_getter_is_not_set_and_a_traversal_not_viewed_as_one() -> None:
     tool: Any = Pattern(Subject("t", {"Tool"}))
 
     with pytest.raises(ReadOnlyError, match="tool_spec_schema is computed and cannot be set"):
-        put(tool_spec_schema, {}, tool)  # type: ignore[arg-type]  # wrong on purpose
+        put(ext.tool_spec_schema, {}, tool)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ManyPartsError, match="each_agent_tool looks at any number of parts"):
-        view(each_agent_tool, tool)  # type: ignore[arg-type]  # wrong on purpose
+        view(ext.each_agent_tool, tool)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(FocusError, match=r"as_agent: expected the label Agent at value.labels of"):
-        put(each_agent, tool, parse("(a:Agent)").patterns)
+        put(ext.each_agent, tool, parse("(a:Agent)").patterns)
     with pytest.raises(FocusError, match='create_agent_pattern: two tools are named "t"'):
-        create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, tool])
+        ext.create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, tool])
 
 
 def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None:
     tool = parse("[t:Tool | (a::Text)==>(b::Text)]").patterns[0]
 
     with pytest.raises(FocusError, match="no return type"):
-        view(tool_spec_type_signature, tool)
+        view(ext.tool_spec_type_signature, tool)
     with pytest.raises(FocusError, match="no return type"):
-        put(tool_spec_type_signature, "(::String)", tool)
+        put(ext.tool_spec_type_signature, "(::String)", tool)
 
 
 def test_a_type_that_a_signature_does_not_define_is_a_name() -> None:
     document = parse(
         "[a:Agent | [t:Tool | (u::User)==>(::String)]] [User:Object | (name::Text)] [Id:String]"
     )
-    signatures = each_agent & each_agent_tool & tool_spec_type_signature
+    signatures = ext.each_agent & ext.each_agent_tool & ext.tool_spec_type_signature
 
     (agent, *_) = changed = put(signatures, "(id::Id)==>(::User)", document.patterns)
 
     assert collect(signatures, document.patterns) == ("(u::User)==>(::String)",)
     assert collect(signatures, changed) == ("(id::Id)==>(::User)",)
     with pytest.raises(FocusError, match='unknown type "Id"'):
-        collect(each_agent_tool & tool_spec_schema, agent)
+        collect(ext.each_agent_tool & ext.tool_spec_schema, agent)
 
 
 @pytest.mark.parametrize(
-    "lens", [tool_spec_description, tool_spec_type_signature, tool_spec_schema], ids=repr
+    "lens",
+    [ext.tool_spec_description, ext.tool_spec_type_signature, ext.tool_spec_schema],
+    ids=repr,
 )
 def test_a_bare_name_is_shown_and_has_no_parts(lens: Getter[Pattern, Any]) -> None:
     (agent, _) = loads("[a:Agent | t] (t:Tool {description: 'T'})")
 
-    (name,) = view(agent_tool_specs, agent)
+    (name,) = view(ext.agent_tool_specs, agent)
 
     assert dumps(name) == "(t)"
     with pytest.raises(FocusError, match='"t" is the bare name of what is defined elsewhere'):
@@ -464,9 +425,9 @@ def test_a_bare_name_is_shown_and_has_no_parts(lens: Getter[Pattern, Any]) -> No
 def test_a_signature_is_put_in_any_form_and_shown_in_one() -> None:
     tool = parse("[t:Tool | (::String)]").patterns[0]
 
-    changed = put(tool_spec_type_signature, "(name: Text) --> IO Text", tool)
+    changed = put(ext.tool_spec_type_signature, "(name: Text) --> IO Text", tool)
 
-    assert view(tool_spec_type_signature, changed) == "(name::Text)==>(::Text)"
+    assert view(ext.tool_spec_type_signature, changed) == "(name::Text)==>(::Text)"
     for signature in ("(::Tool)", "(x::Tool)==>(::Tool)"):  # a type may be called so
-        again = put(tool_spec_type_signature, signature, changed)
-        assert view(tool_spec_type_signature, again) == signature
+        again = put(ext.tool_spec_type_signature, signature, changed)
+        assert view(ext.tool_spec_type_signature, again) == signature

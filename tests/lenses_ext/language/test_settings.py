@@ -8,17 +8,9 @@ import pytest
 from hypothesis import given
 
 from gram import Pattern, loads_one
-from lenses_ext import (
-    FocusError,
-    SettingError,
-    Settings,
-    agent_settings,
-    put,
-    validate_agent_pattern,
-    view,
-    write_program,
-)
+from lenses_ext import FocusError, SettingError, Settings, agent_settings, put, view, write_program
 from lenses_ext.language import SETTINGS
+from lenses_ext.rules.validation import validate_agent_pattern
 from tests.lenses_ext import strategies as strategies
 
 

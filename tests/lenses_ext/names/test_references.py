@@ -10,16 +10,9 @@ import pytest
 from hypothesis import given
 
 from gram import ArgumentError, Pattern, dumps, loads, loads_one, only_errors, parse
-from lenses_ext import (
-    ProgramError,
-    find_agents,
-    resolve,
-    type_signature_to_json_schema,
-    validate_agent_pattern,
-    validate_program,
-    write_program,
-)
+from lenses_ext import ProgramError, find_agents, resolve, validate_agent_pattern, validate_program
 from lenses_ext.names import shared_tools
+from lenses_ext.signatures import type_signature_to_json_schema, write_program
 from tests.lenses_ext.strategies import programs
 from tests.paths import cases
 

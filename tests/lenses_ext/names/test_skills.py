@@ -9,17 +9,9 @@ import yaml
 from hypothesis import given, strategies as st
 
 from gram import Pattern, dumps, loads_one, walk
-from lenses_ext import (
-    agent_skills,
-    bundle,
-    each_agent,
-    load_project,
-    over,
-    parse_program,
-    resolve,
-    validate_program,
-)
+from lenses_ext import bundle, load_project, over, parse_program, resolve, validate_program
 from lenses_ext.labels import is_skill
+from lenses_ext.language import agent_skills, each_agent
 from lenses_ext.names.imports import MOST_SKILL_BYTES, read_skill
 from tests.lenses_ext.conftest import Written
 

@@ -12,17 +12,8 @@ from typing import TypeAlias
 import attrs
 from hypothesis import given, strategies as st
 
-from gram import (
-    Document,
-    Pattern,
-    Subject,
-    TreePath,
-    from_json,
-    loads_one,
-    replace_at,
-    to_json,
-    walk,
-)
+from gram import Document, from_json, loads_one, replace_at, to_json
+from gram.trees import Pattern, Subject, TreePath, walk
 from lenses_ext import (
     Model,
     agent_description,

@@ -7,18 +7,9 @@ from typing import Any
 import pytest
 
 from gram import GramDecodeError, Pattern
-from lenses_ext import (
-    agent_model,
-    change_places,
-    collect,
-    each_match,
-    over,
-    parse_program,
-    put,
-    query,
-    rewrite,
-    tool_spec_description,
-)
+from lenses_ext import agent_model, change_places, each_match, query, rewrite, tool_spec_description
+from lenses_ext.optics import collect, over, put
+from lenses_ext.signatures import parse_program
 
 PROGRAM = """\
 // The desk.

@@ -6,16 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, dumps, loads
-from lenses_ext import (
-    FocusError,
-    ReadOnlyError,
-    change_places,
-    find_places,
-    parse_program,
-    remove_places,
-)
+from lenses_ext import FocusError, ReadOnlyError, change_places, find_places, remove_places
 from lenses_ext.places import Kind, completions, new_property
 from lenses_ext.places.place import PathError, read_path, write_path
+from lenses_ext.signatures import parse_program
 from tests.gram.strategies import texts
 
 PATTERNS = loads(

@@ -7,15 +7,8 @@ from contextlib import suppress
 from hypothesis import HealthCheck, given, note, settings, strategies as st
 
 from gram import GramError, check, only_errors, parse
-from lenses_ext import (
-    agent_diagnostics,
-    find_places,
-    resolve,
-    validate_program,
-    workflow_of,
-    write_program,
-)
-from lenses_ext.names import program_scopes
+from lenses_ext import agent_diagnostics, find_places, validate_program, workflow_of, write_program
+from lenses_ext.names import program_scopes, resolve
 from lenses_ext.rules import LINT_CHECKS
 
 ENDS = [

@@ -11,14 +11,9 @@ from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, check, dumps, loads_one, parse, replace_at, walk
 from gram.diagnostics import only_errors
-from lenses_ext import (
-    new_errors,
-    validate_agent_pattern,
-    validate_program,
-    validate_tool_spec_pattern,
-)
+from lenses_ext import validate_agent_pattern, validate_program, validate_tool_spec_pattern
 from lenses_ext.names import program_scopes
-from lenses_ext.rules import PROGRAM_CHECKS
+from lenses_ext.rules import PROGRAM_CHECKS, new_errors
 from tests.lenses_ext.strategies import agent_forests, programs
 from tests.paths import cases
 

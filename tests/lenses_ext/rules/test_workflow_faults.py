@@ -9,15 +9,8 @@ import pytest
 from hypothesis import given, note
 
 from gram import Diagnostic, Document, check, only_errors
-from lenses_ext import (
-    agent_diagnostics,
-    new_errors,
-    parse_program,
-    resolve,
-    validate_program,
-    write_program,
-)
-from lenses_ext.names import program_scopes
+from lenses_ext import agent_diagnostics, new_errors, parse_program, validate_program, write_program
+from lenses_ext.names import program_scopes, resolve
 from lenses_ext.rules import PROGRAM_CHECKS
 from tests.lenses_ext.workflow_strategies import Broken, broken_workflows, well_typed_workflows
 from tests.paths import cases
