@@ -131,9 +131,7 @@ def test_a_program_that_changed_fails_with_the_difference(project: Project) -> N
 
 def test_a_failure_shows_the_run(project: Project) -> None:
     project.server.will_say(GREETING, "Bye!")
-
     done = project.pytest()
-
     assert done.returncode == 1
     assert "Run of the agent" in done.stdout
     assert 'sayHello(personName: "Al") -> "Hello, Al! Nice to meet you."' in done.stdout
@@ -162,9 +160,7 @@ def test_the_documented_test_passes(project: Project) -> None:
     page = (ROOT / "docs" / "test" / "testing.md").read_text()
     project.write(page.split("```python\n")[1].split("```")[0])
     project.server.will_say(GREETING, "Hello, Al!")
-
     done = project.pytest()
-
     assert passed(done), done.stdout
 
 
@@ -295,9 +291,7 @@ def test_a_connection_that_a_recording_has_opened_is_not_used_by_other_tests(
 ) -> None:
     project.write(KEPT)
     project.server.will_say("one", "two")
-
     done = project.pytest()
-
     assert "1 failed, 1 passed" in done.stdout
     assert len(project.server.requests) == 1
 
@@ -314,7 +308,6 @@ def test_nothing_is_imported():
 
 def test_nothing_of_ours_is_imported_before_a_fixture_is_used(project: Project) -> None:
     project.write(IMPORTS)
-
     assert passed(project.pytest_from_its_start())
 
 
@@ -417,9 +410,7 @@ def test_the_options_of_gram_test_are_a_setting_of_pytest(project: Project) -> N
 
 def test_what_is_wrong_with_a_file_of_cases_is_told_with_its_place(project: Project) -> None:
     project.write('{"program": "hello.gram", "inptu": "I am Al"}', "talks.cases.jsonl")
-
     done = project.pytest("talks.cases.jsonl")
-
     assert done.returncode != 0
     assert "talks.cases.jsonl:1" in done.stdout
     assert "input" in done.stdout

@@ -41,7 +41,6 @@ def told(response: AgentResponse | str, **expected: Any) -> list[str]:
 )
 def test_a_run_is_what_is_expected(expected: dict[str, Any]) -> None:
     written = {"not_" if key == "not" else key: value for key, value in expected.items()}
-
     assert told(ANSWER, seconds=1, cost=0.5, **written) == []
 
 
@@ -94,7 +93,6 @@ def test_a_part_of_the_answer_that_differs_is_named_by_its_path(wanted: Any, mes
 
 def test_what_is_no_path_leads_nowhere_and_passes_not_either() -> None:
     (said,) = told(ANSWER, not_={"json": {"order.lines[-1].sku": "b"}})
-
     assert said == "not: $.order.lines[-1].sku is no path, and no key of the answer"
 
 
@@ -109,7 +107,6 @@ values = st.recursive(
 def test_every_part_of_an_object_is_a_subset_of_it(whole: dict[str, Any], data: Any) -> None:
     names = data.draw(st.lists(st.sampled_from(sorted(whole)), min_size=1, unique=True))
     part = {name: whole[name] for name in names}
-
     assert told(json.dumps(whole), json=part) == []
     assert told(json.dumps(whole), json={**part, "c": 1}) == ["json: $.c is missing, expected 1"]
 
@@ -141,7 +138,6 @@ def test_what_cannot_be_expected_is_refused(expected: Any, message: str) -> None
 def test_a_regular_expression_of_any_length_takes_time_in_proportion_to_the_answer() -> None:
     for pattern in (r"^(a|a)*(a+)+$", "(a+a+)++b"):
         (said,) = told("a" * 200_000 + "!", matches=pattern)
-
         assert "does not match" in said
         assert told(json.dumps("a" * 200_000), not_={"schema": {"pattern": pattern + "b"}}) == []
 

@@ -40,7 +40,6 @@ def test_an_answer_is_compared_as_text_or_as_data(
     expected: Any, content: str, is_typed: bool, passes: bool
 ) -> None:
     response = AgentResponse(content, is_typed=is_typed)
-
     assert (not told(case(expected=expected), response)) is passes
 
 
@@ -66,7 +65,6 @@ def test_whatever_a_case_says_in_python_is_judged() -> None:
 
 def test_arguments_that_are_no_object_are_none_and_said_to_be_broken() -> None:
     broken = ToolInvocation("look", '{"city": ', error="no JSON")
-
     assert broken.args == {}
     assert broken.args_text.value == '{"city": '
     expects = case(calls=[ExpectedCall("look", {})])
@@ -83,7 +81,6 @@ def test_arguments_that_are_no_object_are_none_and_said_to_be_broken() -> None:
 )
 def test_a_difference_that_is_hard_to_see_is_named(expected: str, content: str, hint: str) -> None:
     (message,) = told(case(expected=expected), AgentResponse(content))
-
     assert message.startswith(f"the answer is not the expected{hint}:\n-")
 
 
@@ -150,7 +147,6 @@ def asserts(response: AgentResponse) -> bool:
 )
 def test_a_check_judges_the_response(check: Any, message: str | None) -> None:
     found = judge(case(checks=("it",)), AgentResponse("hi"), {"it": check})
-
     assert [each.message.split("\n")[0] for each in found] == ([message] if message else [])
     assert [each.check for each in found] == (["it"] if message else [])
 
@@ -158,7 +154,6 @@ def test_a_check_judges_the_response(check: Any, message: str | None) -> None:
 def test_everything_that_fails_is_told() -> None:
     wanted = case(expected="x", calls=(), checks=("it", "that"))
     found = judge(wanted, AgentResponse("y", CALLS), {"it": bool, "that": bool})
-
     assert [each.part for each in found] == ["expected", "calls"]
 
 

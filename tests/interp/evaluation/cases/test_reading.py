@@ -117,7 +117,6 @@ def test_what_could_be_read_otherwise_is_read_as_it_is_meant(
     tmp_path: Path, name: str, text: str, part: str, value: object
 ) -> None:
     (case,) = read_cases(written(tmp_path, name, text))
-
     assert getattr(case, part) == value
 
 
@@ -143,16 +142,13 @@ def test_the_three_forms_say_the_same(tmp_path: Path, name: str) -> None:
 
 def test_cases_beside_an_agent_are_cases_of_its_file(tmp_path: Path) -> None:
     file = written(tmp_path, "b.gram", PROGRAM + '[:Case {input: "hi"}]')
-
     assert [case.program for case in read_cases(file)] == [str(file)]
 
 
 def test_a_case_without_a_name_is_named_by_its_input(tmp_path: Path) -> None:
     lines = [{"input": "hi"}, {"name": "hi", "input": "x"}, {"input": "a  b\nc"}, {"input": "hi"}]
     lines += [{"input": "x" * 80}, {"input": {"a": [1]}}]
-
     cases = read_cases(written(tmp_path, "c.jsonl", "\n".join(map(json.dumps, lines))))
-
     names = [case.name for case in cases]
     assert names == ["hi (2)", "hi", "a b c", "hi (3)", "x" * 60 + "…", '{"a":[1]}']
     assert cases[-1].message == '{"a":[1]}'
@@ -162,7 +158,6 @@ def test_an_object_is_the_arguments_of_a_program_with_a_signature_else_it_is_wri
     agent = loads_one('(a:Agent {instruction: "x", model: "A/b"})')
     called = loads_one('[a:Agent {instruction: "x", model: "A/b"} | (n::Integer)==>(::Text)]')
     case = Case(name="c", input={"n": 1})
-
     assert case.given_to(called) == {"n": 1}
     assert case.given_to(agent) == '{"n":1}'
     assert Case(name="c", input="n").given_to(called) == "n"
@@ -174,7 +169,6 @@ def test_neither_a_byte_order_mark_nor_the_breaks_of_windows_are_part_of_a_case(
 ) -> None:
     text = SAME[name] if name == "c.gram" else SAME[name].replace("\n", "\r\n")
     file = written(tmp_path, name, b"\xef\xbb\xbf" + text.encode())
-
     assert [case.name for case in read_cases(file)] == ["greets", "bye"]
 
 
@@ -289,23 +283,18 @@ def test_what_is_wrong_is_told_with_its_place(
 ) -> None:
     file = str(tmp_path / name)
     told = [each.replace("{file}", file).replace("{folder}", str(tmp_path)) for each in faults]
-
     assert refused(tmp_path, name, text) == told
 
 
 def test_a_fault_of_all_cases_is_told_once(tmp_path: Path) -> None:
     text = '{"program": "no.gram"}\n{"input": "a"}\n{"input": "b"}\n'
-
     assert refused(tmp_path, "c.jsonl", text) == [f"1:13 there is no file {tmp_path}/no.gram"]
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe{\x00", b'{"input": "\xe9"}'])
-def test_text_that_is_not_utf_8_is_told(tmp_path: Path, content: bytes) -> None:
+def test_text_that_is_not_utf_8_or_no_gram_is_told(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(GramDecodeError, match=r"c\.jsonl:(1:\d+:)? .*not UTF-8"):
         read_cases(written(tmp_path, "c.jsonl", content))
-
-
-def test_gram_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(GramDecodeError, match=r"c\.gram:1:"):
         read_cases(written(tmp_path, "c.gram", "[:Case {input: "))
 
@@ -360,9 +349,7 @@ def test_values_of_json_lines_are_found_where_they_are(rows: list[Any], ascii_on
 )
 def test_a_case_has_files(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "x.gif").write_bytes(b"GIF89a")
-
     (case,) = read_cases(written(tmp_path, name, text))
-
     files = (File(b"GIF89a", "x.gif"), File("https://example.com/b.png"))
     assert case.attachments == files
     assert case.given_to(loads_one(PROGRAM)) == ["Look", *files]

@@ -72,12 +72,9 @@ def test_what_is_left_can_be_shrunk_again_and_stays(shrunk: Shrunk, tmp_path: Pa
     assert again.state.agent == shrunk.state.agent
 
 
-def test_runs_are_bounded(planted: RecordedRun) -> None:
+def test_runs_are_bounded_and_real_tools_take_the_place_of_results(planted: RecordedRun) -> None:
     found = shrink(planted, is_wrong, runs=5)
     assert (found.runs, found.is_minimal) == (5, False)
-
-
-def test_real_tools_take_the_place_of_results(planted: RecordedRun) -> None:
     found = shrink(planted, is_wrong, tools=tools())
     (result,) = (each for each in found.state.events if isinstance(each, ToolReturned))
     assert '"note":"as of today"' in result.result, "results are what the tool says"

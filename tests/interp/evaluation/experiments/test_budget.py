@@ -83,7 +83,6 @@ def test_runs_that_failed_are_not_told_by_arm_before_all_are_done() -> None:
     found = ab(
         cases(8), {"a": arm(failing), "b": arm(right)}, seed=1, jobs=1, budget=Budget(runs=8)
     )
-
     told = found.table()
     assert "of 8 runs of the arms together failed, which is no success; the first: " in told
     assert "of a failed" not in told
@@ -91,15 +90,12 @@ def test_runs_that_failed_are_not_told_by_arm_before_all_are_done() -> None:
 
 def test_what_judges_take_is_of_the_budget_too() -> None:
     judged = Metric("judged", lambda _: Score(True, usage=Usage(90, 10)))
-
     found = ab(cases(8), two(Counted(lambda _: 100)), [judged], seed=1, budget=Budget(tokens=850))
-
     assert len(found.trials) == 4
 
 
 def test_minutes_are_those_of_the_clock() -> None:
     found = ab(cases(8), two(Counted(lambda _: 1)), seed=1, budget=Budget(minutes=1e-9))
-
     assert found.trials == ()
     assert "the budget of 1e-09 minutes is used up" in found.table()
 
@@ -108,7 +104,6 @@ def test_what_is_not_known_keeps_no_budget() -> None:
     priceless = parse_program('[a:Agent {instruction: "Say.", model: "Mine/x"}]')
     with pytest.raises(ConfigurationError, match="arm a: the budget names cost, and the price of"):
         ab(cases(3), {"a": Arm(priceless, model=Counted(lambda _: 1))}, budget=Budget(cost=1))
-
     found = ab(cases(8), {"a": arm(right)}, seed=1, jobs=1, budget=Budget(tokens=1000))
     assert found.stopped is not None
     assert "the tokens of a run is not known" in found.stopped
@@ -149,40 +144,24 @@ def test_a_pilot_is_drawn_runs_first_and_is_not_compared(tmp_path: Path) -> None
     assert told[0].notes[0].startswith("36 runs will take about 3,600 tokens, 0 USD, ")
 
 
-def test_a_budget_that_will_not_do_is_told() -> None:
+@pytest.mark.parametrize(
+    ("arms", "pilot", "budget", "notes"),
+    [
+        (two(Counted(lambda _: 100)), 4, {"tokens": 7000}, ["the budget of 7,000 tokens will not"]),
+        ({"a": arm(failing)}, 2, {}, ["2 of 2 runs of the pilot failed; the first: ModelError: "]),
+        ({"a": arm(right)}, 0, {"runs": 2}, ["what 40 runs will take is not known", "the budget"]),
+    ],
+)
+def test_what_is_known_of_the_runs_and_their_budget_is_told(
+    arms: Any, pilot: int, budget: Any, notes: list[str]
+) -> None:
     told: list[Forecast] = []
-
-    found = ab(
-        cases(40),
-        two(Counted(lambda _: 100)),
-        seed=1,
-        pilot=4,
-        go_on=lambda forecast: not told.append(forecast),
-        budget=Budget(tokens=7000),
-    )
-
-    assert "the budget of 7,000 tokens will not do" in told[0].notes
-    assert not found.is_complete
-
-
-def test_without_a_pilot_it_is_told_that_nothing_is_known() -> None:
-    told: list[Forecast] = []
-    few = Budget(runs=2)
-    ab(cases(3), {"a": arm(right)}, go_on=lambda it: bool(told.append(it)), budget=few)
-
-    assert told[0].notes == (
-        "what 3 runs will take is not known: there is no pilot",
-        "the budget of 2 runs will not do",
-    )
-
-
-def test_a_pilot_that_fails_is_told() -> None:
-    told: list[Forecast] = []
-    ab(cases(3), {"a": arm(failing)}, pilot=2, go_on=lambda it: bool(told.append(it)))
-
-    assert told[0].notes[-1] == (
-        "2 of 2 runs of the pilot failed; the first: ModelError: the server is away"
-    )
+    ab(
+        cases(40), arms, seed=1, pilot=pilot, budget=Budget(**budget),
+        go_on=lambda forecast: bool(told.append(forecast)),
+    )  # fmt: skip
+    for said, note in zip(notes, told[0].notes[-len(notes) :], strict=True):
+        assert note.startswith(said)
 
 
 def test_a_pilot_of_all_cases_is_refused() -> None:

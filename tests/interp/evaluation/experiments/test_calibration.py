@@ -25,7 +25,6 @@ BY_DAY = (
 )
 def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str, experiments: int) -> None:
     wrong, holding = size(SCENARIOS[name], experiments)
-
     most = stats.binom.isf(0.0005, experiments, 0.05)
     assert wrong * experiments <= most, f"{wrong:.1%} of {experiments} experiments find one"
     least = stats.binom.ppf(0.0005, experiments, 0.92)
@@ -34,9 +33,7 @@ def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str, experimen
 
 def test_without_its_clusters_an_arm_often_differs_from_itself() -> None:
     scenario = SCENARIOS["a rate of 70 %, 12 clusters of 5 cases"]
-
     wrong, _ = size(evolve(scenario, cluster=1), 100)
-
     assert wrong > 0.15
 
 
@@ -45,6 +42,5 @@ def test_a_difference_is_found_as_often_as_was_promised(
     difference: float, disagreement: float
 ) -> None:
     _, found, held = power(difference, disagreement, 200)
-
     assert stats.binom.cdf(found * 200, 200, 0.8) > 0.001
     assert stats.binom.cdf(held * 200, 200, 0.94) > 0.001

@@ -14,7 +14,6 @@ from scipy import stats
 
 from gram import ArgumentError
 from interp.evaluation.experiments.chance import (
-    Interval,
     bootstrap,
     cases_needed,
     detectable,
@@ -44,14 +43,12 @@ def test_wilson_is_that_of_newcombe_s_table(
     successes: int, trials: int, low: float, high: float
 ) -> None:
     found = wilson(successes, trials)
-
     assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
 
 
 def test_tango_is_that_of_fagerland_lydersen_and_laake() -> None:
     """Statistics in Medicine 33 (2014): airway hyper-responsiveness, 21 children, 1 and 7."""
     found = tango(1, 7, 21)
-
     assert (round(found.low, 3), round(found.high, 3)) == (-0.517, -0.026)
 
 
@@ -61,9 +58,7 @@ pairs = st.tuples(*[st.integers(0, 30)] * 3).filter(lambda each: sum(each) > 0)
 @given(pairs)
 def test_tango_leaves_out_zero_where_mcnemar_s_score_is_far(counts: tuple[int, int, int]) -> None:
     gained, lost, equal = counts
-
     found = tango(gained, lost, gained + lost + equal)
-
     far = gained + lost > 0 and abs(gained - lost) / sqrt(gained + lost)
     limit = NormalDist().inv_cdf(0.975)
     if abs(far - limit) > 1e-6:
@@ -76,9 +71,7 @@ def test_tango_turns_round_with_the_arms_and_holds_what_was_seen(
 ) -> None:
     gained, lost, equal = counts
     cases = gained + lost + equal
-
     there, back = tango(gained, lost, cases), tango(lost, gained, cases)
-
     assert (there.low, there.high) == pytest.approx((-back.high, -back.low), abs=1e-6)
     assert -1 <= there.low <= (gained - lost) / cases + 1e-9
     assert (gained - lost) / cases - 1e-9 <= there.high <= 1
@@ -89,9 +82,7 @@ def test_wilson_stays_within_a_rate_and_holds_what_was_seen(
     trials: int, data: st.DataObject
 ) -> None:
     successes = data.draw(st.integers(0, trials))
-
     found = wilson(successes, trials)
-
     assert 0 <= found.low <= successes / trials + 1e-12
     assert successes / trials - 1e-12 <= found.high <= 1
     assert found.low < found.high
@@ -105,7 +96,6 @@ def test_cases_that_are_alike_have_no_bootstrap_interval() -> None:
 def test_few_cases_get_student_s_interval() -> None:
     """Student's sleep data (1908): ten hours gained, of which these are five."""
     found = bootstrap([0.7, -1.6, -0.2, -1.2, -0.1], np.random.default_rng(1))
-
     half = 2.7764451 * np.std([0.7, -1.6, -0.2, -1.2, -0.1], ddof=1) / sqrt(5)
     assert found is not None
     assert (found.low, found.high) == pytest.approx((-0.48 - half, -0.48 + half), abs=1e-6)
@@ -120,10 +110,6 @@ def test_bootstrap_intervals_of_skewed_numbers_hold_the_mean_often_enough() -> N
         held += found.low <= 1 <= found.high
 
     assert held / 100 > 0.9
-
-
-def test_an_interval_reads_as_one() -> None:
-    assert str(Interval(-0.5, 1.25)) == "-0.5 to 1.25"
 
 
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
@@ -143,13 +129,9 @@ def test_sign_flips_of_darwin_s_maize_are_fisher_s() -> None:
 
 @given(st.lists(st.integers(-6, 6), min_size=2, max_size=8), st.integers(0, 9))
 def test_few_sign_flips_are_counted_one_by_one(differences: list[int], seed: int) -> None:
-    kept = [each for each in differences if each]
-    total = abs(sum(kept))
-    sums = [
-        abs(sum(sign * each for sign, each in zip(signs, kept, strict=True)))
-        for signs in product((-1, 1), repeat=len(kept))
-    ]
-    expected = sum(each >= total for each in sums) / len(sums)
+    kept = np.array([each for each in differences if each])
+    sums = [abs(np.dot(signs, kept)) for signs in product((-1, 1), repeat=len(kept))]
+    expected = sum(each >= abs(sum(kept)) for each in sums) / len(sums)
 
     found = sign_flips(differences, np.random.default_rng(seed))
 
@@ -159,7 +141,6 @@ def test_few_sign_flips_are_counted_one_by_one(differences: list[int], seed: int
 @given(st.integers(0, 8), st.integers(0, 8), st.integers(0, 5))
 def test_mcnemar_is_the_sign_flips_of_successes(gained: int, lost: int, equal: int) -> None:
     differences = [1.0] * gained + [-1.0] * lost + [0.0] * equal
-
     assert sign_flips(differences, np.random.default_rng(1)) == pytest.approx(mcnemar(gained, lost))
 
 
@@ -170,9 +151,7 @@ def test_tiny_and_huge_differences_are_tested_as_any(scale: float) -> None:
 
 def test_many_differences_are_tried_at_random_but_the_same_for_a_seed() -> None:
     differences = list(np.random.default_rng(3).normal(0.2, 1, 60))
-
     first, again = (sign_flips(differences, np.random.default_rng(4)) for _ in range(2))
-
     assert first == again
     assert 0 < first < 1
 
@@ -218,7 +197,6 @@ def test_the_power_of_few_cases_is_the_sum_over_all_outcomes() -> None:
 @pytest.mark.parametrize("power", [0.8, 0.95])
 def test_the_cases_needed_are_the_fewest_that_have_the_power(power: float) -> None:
     needed = cases_needed(0.2, disagreement=0.3, power=power)
-
     assert needed is not None
     assert power_of(needed, 0.2, disagreement=0.3) >= power
     assert power_of(needed - 1, 0.2, disagreement=0.3) < power
@@ -257,17 +235,10 @@ def test_numbers_out_of_their_range_are_refused(given: dict[str, Any]) -> None:
 def test_the_power_of_a_permutation_test_is_close_to_that_of_the_t_test() -> None:
     from interp.evaluation.experiments.comparing import compare
 
-    rng, found = np.random.default_rng(5), 0
+    rng, found, zeros = np.random.default_rng(5), 0, ("a", [[0.0]] * 34)
     for each in range(40):
-        differences = rng.normal(0.5, 1.0, 34)
-        one = compare(
-            "m",
-            ("a", [[0.0]] * 34),
-            ("b", [[float(d)] for d in differences]),
-            is_rate=False,
-            seed=each,
-        )
-        found += one.is_significant
+        others = ("b", [[float(d)] for d in rng.normal(0.5, 1.0, 34)])
+        found += compare("m", zeros, others, is_rate=False, seed=each).is_significant
 
     assert stats.binom.cdf(found, 40, 0.8) > 0.001
 

@@ -88,7 +88,6 @@ def test_effects_are_means_over_the_others_and_a_pair_is_what_is_more_together()
 
 def test_many_arms_have_a_row_each() -> None:
     found = ab(cases(2), {"base": arm(right)}, factors=TWO_BY_THREE, seed=1)
-
     assert any(each.startswith("small, plain") for each in found.table().splitlines())
 
 
@@ -109,7 +108,6 @@ def test_a_matrix_that_cannot_be_is_refused(arms: Any, factors: Any, message: st
 def test_an_edited_plan_of_another_matrix_is_another_experiment(tmp_path: Path) -> None:
     both = {"size": {"small": Arm(), "large": arm(wrong)}}
     ab(cases(3), {"base": arm(right)}, factors=both, seed=1, out=tmp_path)
-
     with pytest.raises(ValidationError, match="another experiment is in this folder"):
         ab(cases(3), {"base": arm(right)}, factors=TWO_BY_THREE, seed=1, out=tmp_path)
 
@@ -131,7 +129,6 @@ def test_effects_that_are_not_there_are_found_in_at_most_five_percent(
     name: str, experiments: int
 ) -> None:
     wrong, _ = effects_found(EFFECTS[name], experiments)
-
     most = stats.binom.isf(0.0005, experiments, 0.05)
     assert wrong * experiments <= most, f"{wrong:.1%} of {experiments} experiments find one"
 
@@ -141,7 +138,6 @@ def test_an_effect_of_the_size_that_is_told_is_found_as_often_as_is_told(
     name: str, experiments: int
 ) -> None:
     _, found = effects_found(EFFECTS[name], experiments, is_true=True)
-
     assert stats.binom.cdf(found * experiments, experiments, 0.8) > 0.0005
 
 
@@ -172,10 +168,8 @@ def test_simulated_models_in_a_matrix_show_the_effect_that_they_have() -> None:
 
 def test_cases_of_clusters_find_what_as_many_clusters_do() -> None:
     alike = [evolve(each, cluster=str(number // 4)) for number, each in enumerate(cases(32))]
-
     of_clusters = ab(alike, {"a": arm(right), "b": arm(wrong)}, seed=1)
     of_cases = ab(cases(8), {"a": arm(right), "b": arm(wrong)}, seed=1)
-
     assert [each.replace("clusters", "cases") for each in what_it_finds(of_clusters.plan)] == [
         *what_it_finds(of_cases.plan)
     ]

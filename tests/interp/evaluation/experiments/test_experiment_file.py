@@ -113,7 +113,6 @@ def test_arms_cases_and_the_program_may_be_in_the_file_itself(folder: Path) -> N
 @pytest.mark.parametrize(("cases", "pilot"), [(6, 0), (7, 1), (8, 2), (20, 3)])
 def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> None:
     (folder / "cases.csv").write_text("input\n" + "".join(f"say {n}\n" for n in range(cases)))
-
     assert read_experiment(written(folder, HEAD + "(a:Arm)"))["pilot"] == pilot
 
 
@@ -156,10 +155,8 @@ def test_what_is_wrong_with_a_file_is_told_with_its_place(
     folder: Path, text: str, place: str, message: str
 ) -> None:
     file = written(folder, text)
-
     with pytest.raises(ValidationError, match=message) as refused:
         read_experiment(file)
-
     assert str(refused.value).startswith(f"{file}:{place}: error")
     assert experiment_faults(parse(text, str(file)))
 
@@ -184,9 +181,7 @@ def test_a_function_that_is_given_may_be_named_and_may_decide(folder: Path) -> N
 
 def test_cases_are_judged_with_the_experiment(folder: Path) -> None:
     (folder / "cases.csv").write_text("inputt\nx\n")
-
     (fault,) = experiment_faults(parse(HEAD, str(folder / "x.gram")))
-
     assert fault.filename is not None
     assert fault.filename.endswith("cases.csv")
 
@@ -195,13 +190,11 @@ def test_several_faults_are_told_at_once(folder: Path) -> None:
     text = (
         HEAD.replace("cases:", 'repeats: 0, metrics: ["pased"], cases:') + "(model:Factor)\n(:Arm)"
     )
-
     assert len(experiment_faults(parse(text, str(folder / "x.gram")))) == 4
 
 
 def test_libraries_are_given_by_the_names_that_are_used(folder: Path) -> None:
     file = written(folder, HEAD + '(a:Arm {library: "warm"})')
-
     with pytest.raises(ValidationError, match="did you mean wram"):
         read_experiment(file, {"wram": TOOLS["warm"]})
     with pytest.raises(ConfigurationError, match="no arm has the library cool; it names warm"):

@@ -30,13 +30,6 @@ def judge_of(table: tuple[int, int, int, int]) -> MeasuredJudge:
     return MeasuredJudge("judge", tuple(found))
 
 
-def test_faults_of_labels_have_their_places(tmp_path: Path) -> None:
-    (tmp_path / "l.csv").write_text("input,answer,Label\none,1,yes\n")
-
-    with pytest.raises(ValidationError, match=r"l\.csv:2:1: .* no label(.|\n)*rename Label to"):
-        measure_judge(Metric("judge", lambda _: True), read_cases(tmp_path / "l.csv"))
-
-
 def test_what_cannot_be_said_is_none() -> None:
     assert (judge_of((20, 5, 10, 15)).agreement or [0])[0] == pytest.approx(0.7)
     assert "all are labelled good" in judge_of((5, 5, 0, 0)).text()
@@ -84,10 +77,8 @@ def leaning(rng: random.Random, more: float) -> MeasuredJudge:
 
 def test_a_lean_to_the_own_model_is_found_and_better_answers_are_no_lean() -> None:
     rng = random.Random(5)
-
     false = sum(leaning(rng, 0.0).leans[-1].p_value <= 0.05 for _ in range(200))
     true = sum(leaning(rng, 0.4).leans[-1].p_value <= 0.05 for _ in range(50))
-
     assert false <= 18  # 5 % of 200, and three standard errors
     assert true >= 40
     assert "milder with answers of M/own, its own model" in leaning(rng, 0.6).text()
@@ -107,10 +98,15 @@ def test_length_and_position_are_compared_where_the_labels_say_them() -> None:
     assert all(each.p_corrected < 0.001 for each in found.values())
 
 
-def test_what_is_no_label_and_a_judge_of_numbers_are_refused() -> None:
+def test_what_is_no_label_and_a_judge_of_numbers_are_refused(tmp_path: Path) -> None:
     case = Case(name="c", input="q", columns={"answer": "a", "label": "maybe"})
     judge = Metric("judge", lambda run: 0.5)
-
+    (tmp_path / "l.csv").write_text("input,answer,Label\none,1,yes\n")
+    with pytest.raises(ValidationError, match=r"l\.csv:2:1: .* no label(.|\n)*rename Label to"):
+        measure_judge(judge, read_cases(tmp_path / "l.csv"))
+    untyped = parse_program('[judge:Agent {instruction: "Judge.", model: "Offline/rehearsal"}]')
+    with pytest.raises(ConfigurationError, match="must declare the type of its answer"):
+        judged_by(untyped)
     with pytest.raises(ValidationError, match='c: the column "label" is true or false'):
         measure_judge(judge, [case])
     with pytest.raises(ValidationError, match=r"c: there is no answer: (.|\n)* there is no label"):
@@ -203,9 +199,7 @@ def test_a_judge_scores_with_a_number_and_a_reason() -> None:
 
 def test_a_judge_that_fails_is_told_and_counts_against_nobody_in_secret() -> None:
     away = judged_by(JUDGE, name="away", model=Answering(lambda _: ModelError("away")))
-
     found = ab(cases(2), {"a": arm(right), "b": arm(right)}, [away, "passed"], seed=1)
-
     assert "2 of 2 runs of a without a score for away" in "\n".join(found.notes)
     assert "the judge failed: away" in "\n".join(found.notes)
     assert [each.metric for each in found.comparisons] == ["passed"]
@@ -213,7 +207,6 @@ def test_a_judge_that_fails_is_told_and_counts_against_nobody_in_secret() -> Non
 
 def test_a_judge_without_a_declared_verdict_is_refused() -> None:
     untyped = parse_program('[judge:Agent {instruction: "Judge.", model: "Offline/rehearsal"}]')
-
     with pytest.raises(ConfigurationError, match="must declare the type of its answer"):
         judged_by(untyped)
 

@@ -69,21 +69,24 @@ def test_what_a_function_gives_is_a_number_or_yes_or_no_or_no_score(
     found: Any, value: float | bool | None
 ) -> None:
     score = scored(Metric("m", lambda _: found))
-
     assert (score.value, type(score.value)) == (value, type(value))
     assert (score.problem is None) == (value is not None and not isinstance(found, str))
 
 
 def test_what_was_spent_is_measured_of_runs_that_failed_too() -> None:
     spent = {name: scored(metric, failure="x").value for name, metric in MEASURES.items()}
-
     taken = {"tokens": 15, "input_tokens": 10, "output_tokens": 5, "cost": 0.25, "seconds": 1.5}
     assert spent == {"calls": 2, "rounds": 3, **taken}
 
-
-def test_unknown_tokens_and_costs_are_no_score() -> None:
     assert scored(MEASURES["tokens"], usage=Usage()).value is None
     assert scored(MEASURES["cost"], cost=None).value is None
+
+
+def raising(raised: BaseException) -> Metric:
+    def odd(_: Trial) -> float:
+        raise raised
+
+    return Metric("odd", odd)
 
 
 @pytest.mark.parametrize(
@@ -91,21 +94,14 @@ def test_unknown_tokens_and_costs_are_no_score() -> None:
     [SystemExit("bye"), GeneratorExit(), RecursionError(), MemoryError(), CancelledError()],
 )
 def test_whatever_a_metric_raises_is_no_score(raised: BaseException) -> None:
-    def odd(_: Trial) -> float:
-        raise raised
-
-    found = scored(Metric("odd", odd))
-
+    found = scored(raising(raised))
     assert (found.value, (found.problem or "")[:10]) == (None, type(raised).__name__[:10])
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt(), Terminated(143)])
 def test_what_ends_the_process_goes_through_a_metric(raised: BaseException) -> None:
-    def odd(_: Trial) -> float:
-        raise raised
-
     with pytest.raises(type(raised)):
-        scored(Metric("odd", odd))
+        scored(raising(raised))
 
 
 def test_an_answer_matches_a_schema_or_not() -> None:

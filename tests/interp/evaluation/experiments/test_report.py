@@ -101,9 +101,7 @@ def test_what_a_model_says_brings_no_key_into_files_and_pages(
 
 def test_json_has_all_figures_and_trials() -> None:
     found = ab(cases(6), {"a": arm(half), "b": arm(failing)}, ["passed", "calls"], seed=1)
-
     read = json.loads(json.dumps(found.to_json()))
-
     assert [each["metric"] for each in read["comparisons"]] == ["passed", "calls"]
     assert {"low", "high"} == set(read["comparisons"][0]["interval"])
     assert len(read["trials"]) == 12
@@ -112,9 +110,7 @@ def test_json_has_all_figures_and_trials() -> None:
 
 def test_a_notebook_shows_the_table_and_the_figures() -> None:
     found = ab(cases(2), {"a": arm(right)}, seed=1)
-
     bundle = found._repr_mimebundle_()
-
     assert bundle["text/plain"] == found.table()
     assert "<table" in bundle["text/html"]
     assert "<html" not in bundle["text/html"]
@@ -122,5 +118,4 @@ def test_a_notebook_shows_the_table_and_the_figures() -> None:
 
 def test_a_comparison_shows_what_it_comes_to() -> None:
     (compared, *_) = ab(cases(2), {"a": arm(right), "b": arm(right)}, seed=1).comparisons
-
     assert "passed: b − a: no difference shown" in compared._repr_mimebundle_()["text/html"]

@@ -25,9 +25,7 @@ def cases(kinds: str, clusters: str = "") -> list[Case]:
 
 def test_two_slices_are_one_test_which_is_fisher_s() -> None:
     passed: Scores = [[1.0]] * 8 + [[0.0]] * 4
-
     found = slices(cases("aaaaaaaabbbb"), passed, ["kind"])
-
     assert [each.rate.value for each in found] == [1, 0]
     exact = 2 * stats.fisher_exact([[8, 0], [0, 4]], "greater").pvalue
     assert [each.p_value for each in found] == pytest.approx([exact] * 2)
@@ -37,9 +35,7 @@ def test_two_slices_are_one_test_which_is_fisher_s() -> None:
 def test_several_slices_are_corrected_together() -> None:
     rng = np.random.default_rng(1)
     passed = rng.integers(0, 2, (30, 1)).astype(float).tolist()
-
     found = slices(cases("abc" * 10), passed, ["kind"])
-
     smallest = min(each.p_value for each in found if each.p_value is not None)
     assert min(each.p_corrected or 0 for each in found) == pytest.approx(min(1, 3 * smallest))
 
@@ -58,16 +54,13 @@ def test_a_slice_of_all_cases_alike_is_seldom_found() -> None:
 
 def test_clusters_that_are_in_several_slices_are_not_tested() -> None:
     found = slices(cases("abab", "xxyy"), [[1.0], [0.0]] * 2, ["kind"])
-
     assert [each.p_value for each in found] == [None, None]
 
 
 def test_cases_of_a_cluster_say_less_than_as_many_others() -> None:
     passed: Scores = [[1.0]] * 15 + [[0.0]] * 15
-
     alone = pass_rate(cases("a" * 30), passed).interval
     together = pass_rate(cases("a" * 30, "".join(str(n // 5) for n in range(30))), passed).interval
-
     assert alone
     assert together
     assert together.high - together.low > 1.5 * (alone.high - alone.low)

@@ -132,7 +132,6 @@ CASE = Case(
 )
 def test_eight_words_of_a_case_and_whole_answers_are_found(text: Any, said: str | None) -> None:
     found = Leaks([CASE], []).of(text)
-
     if said is None:
         assert found is None
     else:
@@ -154,5 +153,4 @@ def test_words_of_scripts_without_spaces_are_their_characters() -> None:
 
 def test_what_the_program_had_already_is_no_leak() -> None:
     had = f'[a:Agent {{instruction: "{CASE.input}", model: "A/b"}}]'
-
     assert Leaks([CASE], parse_program(had).patterns).of(f"Now: {CASE.input}") is None

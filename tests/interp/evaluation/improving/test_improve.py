@@ -184,9 +184,7 @@ def test_an_agent_of_a_file_proposes(tmp_path: Path) -> None:
     (tmp_path / "p.gram").write_text(
         '[p:Agent {instruction: "Propose.", model: "Offline/rehearsal"}]'
     )
-
     found = searched(tmp_path, tmp_path / "p.gram", tries=1)
-
     assert found.refused == ("the answer is no JSON object from paths to texts",)
 
 
@@ -200,6 +198,10 @@ def test_the_program_s_own_model_proposes_by_default(tmp_path: Path) -> None:
     assert searched(tmp_path, None, tries=1, base=Arm(model=Both())).verdict == "better"
     with pytest.raises(ConfigurationError, match="proposes nothing"):
         searched(tmp_path, None, base=Arm(model="Offline/rehearsal"), out=None)
+    program = '[p:Agent {instruction: "Propose.", model: "Offline/rehearsal"}]'
+    (tmp_path / "p.gram").write_text(program)
+    found = searched(tmp_path, tmp_path / "p.gram", tries=1, out=tmp_path / "x")
+    assert found.refused == ("the answer is no JSON object from paths to texts",)
 
 
 def test_an_imported_agent_is_made_better_by_a_judge_of_rubrics(tmp_path: Path) -> None:
@@ -292,7 +294,6 @@ def test_an_edited_folder_is_refused_in_words(tmp_path: Path, text: str, said: s
     file = tmp_path / "search" / "search.gram"
     head = file.read_text().splitlines()[0]
     file.write_text(text and f"{head}\n(:Proposal {{parent: 0, texts: json`[1]`}})\n")
-
     with pytest.raises(ValidationError, match=said):
         searched(tmp_path, saying("a"), tries=1)
 
@@ -300,14 +301,11 @@ def test_an_edited_folder_is_refused_in_words(tmp_path: Path, text: str, said: s
 def test_another_search_in_the_folder_is_refused(tmp_path: Path) -> None:
     searched(tmp_path, saying("a"), tries=1)
 
-    with pytest.raises(OtherSearchError, match="another search is in this folder"):
-        searched(tmp_path, saying("a"), tries=1, cases=CASES[1:])
     corrected = [evolve(CASES[0], expected="SAY nothing"), *CASES[1:]]
-    with pytest.raises(OtherSearchError, match="another search is in this folder"):
-        searched(tmp_path, saying("a"), tries=1, cases=corrected)
     cooler = Arm(model=Obedient(), settings={"temperature": 0.1})
-    with pytest.raises(OtherSearchError, match="another search is in this folder"):
-        searched(tmp_path, saying("a"), tries=1, base=cooler)
+    for other in ({"cases": CASES[1:]}, {"cases": corrected}, {"base": cooler}):
+        with pytest.raises(OtherSearchError, match="another search is in this folder"):
+            searched(tmp_path, saying("a"), tries=1, **other)
 
 
 def test_numbers_where_less_is_better_are_compared_too(tmp_path: Path) -> None:

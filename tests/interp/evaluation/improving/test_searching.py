@@ -43,15 +43,12 @@ CASES = [Case(name=f"c{n}", input=f"Where is order {n}?", expected="sent") for n
 @given(st.text(min_size=1), st.sampled_from([" ", "\n", "\t "]))
 def test_a_set_follows_from_what_is_asked_alone(asked: str, blank: str) -> None:
     case = Case(name="a", input=f"is {asked}")
-
     same = Case(name="b", input=f"IS{blank}{asked}", expected="another answer", checks=["x"])
-
     assert set_of(case) == set_of(same)
 
 
 def test_the_sets_part_all_cases_and_half_of_them_decide() -> None:
     sets = Sets.of(CASES)
-
     assert sorted([*sets.search, *sets.choosing, *sets.last], key=CASES.index) == CASES
     assert 170 < len(sets.last) < 230
     assert Sets.of(reversed(CASES)).last == sets.last[::-1]
@@ -91,9 +88,7 @@ def test_a_verdict_asks_for_one_percent(won: int, lost: int, verdict: str, bette
     after = [[1.0]] * won + [[0.0]] * lost + [[1.0]] * 10
     if better == "lower":
         before, after = after, before
-
     found = compare("m", ("a", before), ("b", after), is_rate=True, better=better, seed=1)  # type: ignore[arg-type]  # one of two words
-
     assert verdict_of(found) == verdict
 
 
@@ -116,21 +111,18 @@ def test_a_case_decides_in_five_searches_and_in_no_sixth(tmp_path: Path) -> None
 def test_what_is_no_look_is_refused_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "looks.gram"
     file.write_text('(:Look {search: "a", program: "b", cases: 3})\n')
-
     with pytest.raises(ValidationError, match=r"looks.gram:1:\d+.*this is no whole Look"):
         Looks(file).before(CASES, "x")
 
 
 def test_cases_that_ask_the_same_count_as_one() -> None:
     first, again, other = alike_together([*CASES[:1], evolve(CASES[0], name="again"), CASES[1]])
-
     assert first.cluster == again.cluster == digest_of(CASES[0])
     assert other == CASES[1]
 
 
 def test_cases_of_one_cluster_are_in_one_set() -> None:
     together = [evolve(each, cluster="a") for each in CASES[:50]]
-
     assert len({set_of(each) for each in together}) == 1
 
 
@@ -144,7 +136,6 @@ def test_equal_candidates_are_called_better_in_at_most_five_percent(
     task: Task, in_a_row: int, searches: int
 ) -> None:
     wrong = false_findings(task, searches, in_a_row=in_a_row)
-
     assert wrong * searches <= stats.binom.isf(0.0005, searches, 0.05)
 
 
@@ -154,7 +145,6 @@ def test_a_true_gain_of_twenty_points_is_found_as_often_as_promised(
     task: Task, searches: int
 ) -> None:
     found, promised = true_findings(task, searches)
-
     assert promised > 0.8
     assert stats.binom.cdf(found * searches, searches, promised) > 0.001
 
@@ -165,9 +155,7 @@ def test_the_best_of_twenty_equal_programs_looks_better_without_a_last_set() -> 
 
 def test_a_search_keeps_its_budget_and_finds_the_rule() -> None:
     world = Simulation(HELPS, Random(1))
-
     found = ours(world)
-
     assert RULE in found.text
     assert PROGRAM in found.text
     assert world.runs <= HELPS.budget + 2 * HELPS.cases[2]

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, find, given, settings
+from hypothesis import Phase, find, given, settings, strategies as st
 
 from gram import ArgumentError, loads_one
 from interp import (
@@ -74,7 +74,10 @@ def test_runs_show_all_that_can_happen() -> None:
     find(runs(TYPED), lambda run: run.state.status is Status.AWAITING_MODEL, settings=ANY)
 
 
-@given(runs(SHOP, policy=ApprovalPolicy(otherwise="ask")) | runs(TYPED))
+DRAWN = [runs(SHOP, policy=ApprovalPolicy(otherwise="ask")), *map(runs, (TYPED, NESTED, WORKFLOW))]
+
+
+@given(st.one_of(DRAWN))
 def test_a_drawn_run_is_what_its_events_fold_to(drawn: RecordedRun) -> None:
     assert fold(drawn.first, drawn.events) == drawn.state
     assert fold(drawn.first, drawn.events[:1]) == (drawn.steps or [drawn])[0].state
@@ -86,26 +89,14 @@ def test_where_nobody_is_hostile_only_denials_are_errors(drawn: RecordedRun) -> 
     assert drawn.state.status in (Status.DONE, Status.LIMITED)
 
 
-@given(runs(NESTED) | runs(WORKFLOW))
-def test_runs_of_agents_in_agents_and_of_workflows_fold_too(drawn: RecordedRun) -> None:
-    assert fold(drawn.first, drawn.events) == drawn.state
-
-
 def test_what_happens_inside_is_drawn_too() -> None:
-    places = {len(event.at) for event in find(runs(NESTED), inner_call, settings=ANY).events}
+    def inner_call(drawn: RecordedRun) -> bool:
+        return any(isinstance(event, ToolReturned) and len(event.at) == 4 for event in drawn.events)
 
+    places = {len(event.at) for event in find(runs(NESTED), inner_call, settings=ANY).events}
     assert places >= {1, 3, 4}
     is_done = find(runs(WORKFLOW), lambda run: run.state.status is Status.DONE, settings=ANY)
     assert is_done.content
-
-
-def inner_call(drawn: RecordedRun) -> bool:
-    return any(isinstance(event, ToolReturned) and len(event.at) == 4 for event in drawn.events)
-
-
-def test_models_are_drawn_for_agents_alone() -> None:
-    with pytest.raises(ValidationError, match="workflow"):
-        find(models(WORKFLOW), lambda _: True)
 
 
 def never_pays_twice(drawn: RecordedRun) -> None:
@@ -163,9 +154,7 @@ def test_the_smallest_run_has_no_call_too_many(tmp_path: Path) -> None:
 def test_an_invariant_that_holds_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "twice.run.gram"
     file.write_text('[:Run {of: "an earlier day"}]')
-
     check_runs(SHOP, never_pays_twice, limits=Limits(tool_calls=1), failing=file)
-
     assert not file.exists()
 
 
@@ -193,18 +182,15 @@ def test_an_invariant_whose_code_would_not_run_is_refused() -> None:
             check_runs(SHOP, invariant)
 
 
-def test_an_invariant_may_say_no() -> None:
+def test_an_invariant_may_say_no_and_what_it_raises_comes_as_it_is() -> None:
     def says_nothing(drawn: RecordedRun) -> bool:
         return drawn.content == ""
 
-    with pytest.raises(AssertionError, match="says_nothing does not hold"):
-        check_runs(SHOP, says_nothing)
-
-
-def test_what_an_invariant_raises_comes_as_it_is() -> None:
     def fails(_: RecordedRun) -> None:
         raise KeyError("mine")
 
+    with pytest.raises(AssertionError, match="says_nothing does not hold"):
+        check_runs(SHOP, says_nothing)
     with pytest.raises(KeyError, match="mine"):
         check_runs(SHOP, fails)
 
@@ -243,18 +229,17 @@ def test_tools_that_keep_something_are_made_anew_for_each_run() -> None:
     assert max(seen) > 1
 
 
-def test_a_library_that_does_not_fit_is_refused_before_anything_is_drawn() -> None:
+def test_what_does_not_fit_or_is_no_program_is_refused_before_anything_is_drawn() -> None:
     @tool(name="pay", description="Pays")
     def pay(total: int) -> bool:
         return True
 
     with pytest.raises(ToolBindingError, match="amount"):
         runs(SHOP, ToolLibrary.of(pay))
-
-
-def test_an_invalid_program_is_refused_before_anything_is_drawn() -> None:
     with pytest.raises(ValidationError):
         runs(loads_one('[a:Agent {instruction: ""}]'))
+    with pytest.raises(ValidationError, match="workflow"):
+        find(models(WORKFLOW), lambda _: True)
 
 
 @given(libraries(SHOP), models(SHOP))
@@ -264,5 +249,4 @@ def test_whatever_models_and_tools_do_only_our_errors_escape(
     begun = begin(SHOP, "hello", library, model=model, limits=Limits(iterations=4))
     with suppress(AgentError):
         begun.finish()
-
     assert begun.state.tools_used or begun.state.frame.at == (0,)

@@ -65,7 +65,6 @@ def test_what_is_no_schema_is_refused_before_anything_is_drawn() -> None:
 
 def test_types_that_refer_to_themselves_have_small_and_deep_values() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": False}
-
     assert find(values_of(node), lambda value: True) == {}
     assert find(values_of(node), lambda value: "next" in value.get("next", {})) == {
         "next": {"next": {}}
@@ -77,7 +76,6 @@ def test_arguments_fit_the_signature_they_are_made_for(
     drawn: tuple[Pattern, dict[str, Any]],
 ) -> None:
     tool, arguments = drawn
-
     validate_tool_args(view(tool_spec_schema, tool), arguments)
 
 
@@ -88,7 +86,6 @@ REFUSING = tool_specs(signatures=st.sampled_from(STRICT))
 @given(REFUSING.flatmap(lambda tool: st.tuples(st.just(tool), broken_arguments_of(tool))))
 def test_broken_arguments_are_refused(drawn: tuple[Pattern, dict[str, Any]]) -> None:
     tool, arguments = drawn
-
     with pytest.raises(ValidationError):
         validate_tool_args(view(tool_spec_schema, tool), arguments)
 
@@ -97,5 +94,4 @@ def test_broken_arguments_are_refused(drawn: tuple[Pattern, dict[str, Any]]) -> 
 def test_results_are_of_the_declared_type(drawn: tuple[Pattern, object]) -> None:
     tool, result = drawn
     schema = result_schema(tool)
-
     assert schema is None or accepts(schema, result, schema)

@@ -43,7 +43,6 @@ names = st.text(st.characters(exclude_categories=[]), max_size=300)
 @given(st.lists(names, min_size=2, max_size=2, unique=True))
 def test_names_of_files_are_safe_and_as_different_as_those_of_tests(both: list[str]) -> None:
     one, other = map(file_name, both)
-
     for made in (one, other):
         assert re.fullmatch(r"[\w.-]+", made)
         assert made.strip(".-") == made or made == "-"
@@ -54,7 +53,6 @@ def test_names_of_files_are_safe_and_as_different_as_those_of_tests(both: list[s
 @given(st.from_regex(r"[\w](?:[\w.-]{0,20}[\w])?", fullmatch=True))
 def test_a_name_that_is_safe_is_kept(name: str) -> None:
     plain = unicodedata.normalize("NFC", name)
-
     assert file_name(plain) == plain
 
 
@@ -64,7 +62,6 @@ def test_a_run_that_ends_at_a_limit_is_recorded(tmp_path: Path) -> None:
     for replies in ([call], []):
         with pytest.raises(LimitError):
             run(Recording(path), *replies, limits=Limits(iterations=0))
-
     assert load_run(path).steps
 
 
@@ -142,7 +139,6 @@ def test_loopback_may_be_open(host: str) -> None:
 )
 def test_everything_else_is_refused_and_kept(host: str) -> None:
     network = Network(refuse, has_loopback=host == "localhost.evil.invalid")
-
     with network.guarded(), pytest.raises(RefusedError, match=host):
         socket.getaddrinfo(host, 80)
     assert network.refused == [f"{host}:80"]
