@@ -142,13 +142,9 @@ class _Parts:
         for key, *rest in paths:
             inside.setdefault(key, []).append(tuple(rest))
         parts, closed = self._opened(value)
-        return closed(
-            {
-                key: self.without(part, inside[key]) if key in inside else part
-                for key, part in parts.items()
-                if () not in inside.get(key, ())
-            }
-        )
+        left = {key: part for key, part in parts.items() if () not in inside.get(key, ())}
+        left |= {key: self.without(left[key], inside[key]) for key in left.keys() & inside.keys()}
+        return closed(left)
 
     def _opened(self, value: Any) -> tuple[Mapping[Any, Any], Callable[[Mapping[Any, Any]], Any]]:
         """The parts of a value by their keys, and what makes one of those that are left."""

@@ -97,11 +97,8 @@ class Arm:
 
     def over(self, base: Arm) -> Arm:
         """This arm with what it leaves out from another; the edits of both, the base's first."""
-        parts = {
-            each.name: getattr(base, each.name)
-            for each in fields(Arm)
-            if getattr(self, each.name) is None
-        }
+        left_out = [each.name for each in fields(Arm) if getattr(self, each.name) is None]
+        parts = {name: getattr(base, name) for name in left_out}
         if self.program is not None:
             parts["agent"] = self.agent  # the base's agent is one of the base's program
         parts["settings"] = {**(base.settings or {}), **(self.settings or {})} or None
@@ -145,14 +142,9 @@ class ReadyArm:
 
     def begin(self, case: Case, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Begin a run of a case, with a library, and a model of its own if none is named."""
-        arm = self.arm
-        chosen: RunOptions = {
-            "settings": arm.settings,
-            "limits": arm.limits,
-            "match": arm.match or "full",
-            "policy": arm.policy,
-            "check_results": arm.check_results,
-        }
+        own = ("settings", "limits", "policy", "check_results")
+        chosen: Any = {name: getattr(self.arm, name) for name in own}
+        chosen |= {"match": self.arm.match or "full"}
         if "model" not in options:
             chosen |= {"model": self.fresh_model(), **self._where}
         chosen |= options

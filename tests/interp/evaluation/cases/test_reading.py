@@ -178,9 +178,7 @@ CSV_HEAD = "name,input,calls\n"
 
 
 WRONG: dict[str, list[tuple[str, ...]]] = {
-    "c.txt": [
-        ("x", "1:1 the ending of the file is not one of .jsonl, .csv, .gram"),
-    ],
+    "c.txt": [("x", "1:1 the ending of the file is not one of .jsonl, .csv, .gram")],
     "c.jsonl": [
         ("", "1:1 the file is empty"),
         ('{"program": "a.gram"}', "1:1 there are no cases in the file"),

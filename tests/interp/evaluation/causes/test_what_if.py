@@ -142,10 +142,33 @@ def test_a_call_with_other_arguments_gets_a_stand_in(store: RunStore) -> None:
     assert found.changed.ended == 0
 
 
-def test_a_reply_can_be_another(store: RunStore) -> None:
-    change = Change(("scout", 1), {"reply": "rock"})
-    found = what_if(store, recorded(store), change, CHECKS, model=Model(2), repeats=12)
-    assert found.lines()[0].startswith("this reply at scout.1 made the difference")
+ASKED = ApprovalPolicy(otherwise="ask")
+DENIED = {"allowed": False, "reason": "rock instead"}
+OTHER = gram.parse(PROGRAM.replace('"Write."', '"rock."')).patterns[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "model", "repeats", "said"),
+    [
+        (Change(("scout", 1), {"reply": "rock"}), Model(2), 12, "this reply at scout.1 made the"),
+        (Change(AT, DENIED), Model(6), 12, "this answer about `search` made the difference"),
+        (
+            *(Change(("scout", 1), model="Offline/rehearsal"), Model(1, bad=1.0), 6),
+            "the model Offline/rehearsal made the difference: 0 of 6 right with it, 6 of 6 without",
+        ),
+        (Change(AT, program=OTHER), Model(1), 3, "not shown that the other program makes a diff"),
+    ],
+)
+def test_replies_answers_of_people_models_and_programs_can_be_others(
+    store: RunStore, change: Change, model: Model, repeats: int, said: str
+) -> None:
+    run = recorded(store, policy=ASKED, approve=lambda _: True)
+    found = what_if(store, run, change, CHECKS, model=model, repeats=repeats)
+    assert found.lines()[0].startswith(said)
+    assert found.made_the_difference == (repeats > 3)
+    assert ("cannot show any difference" in found.lines()[-1]) == (repeats == 3)
+    kept = store.recorded(found.changed.runs[0]).state
+    assert (str(kept.model) == "Offline/rehearsal") == (change.model is not None)
 
 
 def test_continuations_are_kept_and_those_that_were_broken_off_go_on(store: RunStore) -> None:
@@ -179,32 +202,6 @@ def test_continuations_are_kept_and_those_that_were_broken_off_go_on(store: RunS
     again = Counting(3)
     assert what_if(store, run, SET, CHECKS, model=again, repeats=6) == found
     assert again.asked == 0
-
-
-def test_the_answer_of_a_person_can_be_another(store: RunStore) -> None:
-    policy = ApprovalPolicy(otherwise="ask")
-    run = recorded(store, policy=policy, approve=lambda _: True)
-    change = Change(AT, {"allowed": False, "reason": "rock instead"})
-    found = what_if(store, run, change, CHECKS, model=Model(6), repeats=12)
-    assert found.made_the_difference
-    assert found.lines()[0].startswith("this answer about `search` made the difference")
-
-
-def test_the_model_can_be_another(store: RunStore) -> None:
-    run, change = recorded(store), Change(("scout", 1), model="Offline/rehearsal")
-    found = what_if(store, run, change, CHECKS, model=Model(1, bad=1.0), repeats=6)
-    assert found.lines()[0] == (
-        "the model Offline/rehearsal made the difference: 0 of 6 right with it, 6 of 6 without"
-    )
-    assert str(store.recorded(found.changed.runs[0]).state.model) == "Offline/rehearsal"
-
-
-def test_the_program_can_be_another(store: RunStore) -> None:
-    run = recorded(store)
-    program = gram.parse(PROGRAM.replace('"Write."', '"rock."')).patterns[0]
-    found = what_if(store, run, Change(AT, program=program), CHECKS, model=Model(1), repeats=3)
-    assert found.lines()[0].startswith("not shown that the other program makes a difference")
-    assert "cannot show any difference" in found.lines()[-1]
 
 
 def test_a_continuation_that_fails_for_good_is_wrong_and_no_obstacle(store: RunStore) -> None:
