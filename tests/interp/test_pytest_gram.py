@@ -86,29 +86,22 @@ def passed(done: subprocess.CompletedProcess[str], count: int = 1) -> bool:
 RECORDED = "recordings/test_hello/test_greets.run.gram"
 
 
-def test_a_run_is_recorded_once_and_replayed_ever_after(project: Project) -> None:
-    project.server.will_say(GREETING, "Hello, Al!")
-
-    first = project.pytest()
-    again = project.pytest(OPENAI_API_KEY="", OPENAI_BASE_URL="http://127.0.0.1:9")
-
-    assert passed(first), first.stdout
-    assert passed(again), again.stdout
-    assert len(project.server.requests) == 2
-    assert project.recordings == [RECORDED]
-
-
-def test_all_records_anew_and_none_records_nothing(project: Project) -> None:
+def test_a_run_is_recorded_once_and_replayed_or_recorded_anew_or_never(project: Project) -> None:
     missing = project.pytest("--gram-recordings=none")
     project.server.will_say(*[GREETING, "Hello, Al!"] * 2)
-    project.pytest()
+    first = project.pytest()
     before = (project.folder / RECORDED).read_bytes()
+    again = project.pytest(OPENAI_API_KEY="", OPENAI_BASE_URL="http://127.0.0.1:9")
+    assert len(project.server.requests) == 2
+    assert project.recordings == [RECORDED]
     anew = project.pytest("--gram-recordings=all")
+
+    for done in (first, again, anew):
+        assert passed(done), done.stdout
 
     assert missing.returncode == 1
     assert f"{project.folder / RECORDED}: there is no recording" in missing.stdout
     assert "pytest --gram-recordings=once records what is missing" in missing.stdout
-    assert passed(anew), anew.stdout
     assert len(project.server.requests) == 4
     assert (project.folder / RECORDED).read_bytes() != before
     assert passed(project.pytest("--gram-recordings=none"))
@@ -296,18 +289,14 @@ def test_a_connection_that_a_recording_has_opened_is_not_used_by_other_tests(
     assert len(project.server.requests) == 1
 
 
-IMPORTS = """
+def test_nothing_of_ours_is_imported_before_a_fixture_is_used(project: Project) -> None:
+    project.write("""
 import sys
-OURS = {"gram", "lenses_ext", "interp"}
-found = sorted(name for name in sys.modules if name.split(".")[0] in OURS)
+found = {name.split(".")[0] for name in sys.modules} & {"gram", "lenses_ext", "interp"}
 
 def test_nothing_is_imported():
-    assert found == []
-"""
-
-
-def test_nothing_of_ours_is_imported_before_a_fixture_is_used(project: Project) -> None:
-    project.write(IMPORTS)
+    assert found == set()
+""")
     assert passed(project.pytest_from_its_start())
 
 
@@ -396,9 +385,8 @@ def test_the_cases_of_files_are_tests_that_gram_test_runs(project: Project) -> N
 
 
 def test_the_options_of_gram_test_are_a_setting_of_pytest(project: Project) -> None:
-    project.write(
-        'program,input,calls\nhello.gram,"Hello, I\'m Al!",sayHello\nhello.gram,Hi,', "x.cases.csv"
-    )
+    rows = 'program,input,calls\nhello.gram,"Hello, I\'m Al!",sayHello\nhello.gram,Hi,'
+    project.write(rows, "x.cases.csv")
     project.write("[pytest]\naddopts = -p no:cacheprovider\ngram_test = --offline", "pytest.ini")
 
     done = project.pytest("x.cases.csv")
@@ -432,7 +420,7 @@ def test_nothing_is_recorded(gram_agent, gram_recording):
 """
     )
 
-    done = project.pytest("--gram-recordings=none")
+    done = project.pytest("test_hello.py", "--gram-recordings=none")
 
     assert "3 failed" in done.stdout
     assert "nowhere.gram" in done.stdout

@@ -82,26 +82,17 @@ MEANT = {
 }
 
 
+THIS = Case(
+    name="hi", input="hi", contains="Al", matches=["[0-9]+", "x"], json={"order.id": 7},
+    schema={"type": "object"}, not_={"contains": ["sorry", "no"], "calls": ["pay"]},
+    judge="It is kind, and short", max_seconds=2, max_cost=0.5, tags=["a", "b"], cluster="c1",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", MEANT)
 def test_the_three_forms_say_what_is_meant(tmp_path: Path, name: str) -> None:
     (tmp_path / "s.json").write_text('{"type": "object"}')
-
-    (case,) = read_cases(written(tmp_path, name, MEANT[name]))
-
-    assert case == Case(
-        name="hi",
-        input="hi",
-        contains="Al",
-        matches=["[0-9]+", "x"],
-        json={"order.id": 7},
-        schema={"type": "object"},
-        not_={"contains": ["sorry", "no"], "calls": ["pay"]},
-        judge="It is kind, and short",
-        max_seconds=2,
-        max_cost=0.5,
-        tags=["a", "b"],
-        cluster="c1",
-    )
+    assert read_cases(written(tmp_path, name, MEANT[name])) == (THIS,)
 
 
 @pytest.mark.parametrize(
@@ -127,15 +118,10 @@ def test_the_three_forms_say_the_same(tmp_path: Path, name: str) -> None:
     greets, bye = read_cases(written(tmp_path, name, SAME[name]))
 
     assert greets == Case(
-        name="greets",
-        input="I am Alice",
-        expected="Hello, Alice!",
+        name="greets", input="I am Alice", expected="Hello, Alice!", checks=("polite", "short"),
         calls=(ExpectedCall("look"), ExpectedCall("greet", {"name": "Alice"})),
-        checks=("polite", "short"),
-        columns={"level": "easy"},
-        program=program,
-        agent="a",
-    )
+        columns={"level": "easy"}, program=program, agent="a",
+    )  # fmt: skip
     assert bye == Case(name="bye", input="bye", calls=(), program=program, agent="a")
     assert greets.place.startswith(str(tmp_path / name))
 

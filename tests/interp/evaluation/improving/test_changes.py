@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -128,27 +129,15 @@ CASE = Case(
         ("state it was lost by us", "the whole answer that case late expects"),
         (["two\nthree", {"four five": "six seven"}, "eight nine"], "repeats .* of case late"),
         ("a b c d e f g h", "repeats .* of case late"),
+        ("回答：三天前就应该到了没有", '"三 天 前 就 应 该 到 了" of case zh'),  # as words
+        ("三天前应该到了", None),
+        ("总是说请联系快递公司。", "the whole answer that case zh expects"),
     ],
 )
 def test_eight_words_of_a_case_and_whole_answers_are_found(text: Any, said: str | None) -> None:
-    found = Leaks([CASE], []).of(text)
-    if said is None:
-        assert found is None
-    else:
-        with pytest.raises(AssertionError, match=said):
-            raise AssertionError(found)
-
-
-def test_words_of_scripts_without_spaces_are_their_characters() -> None:
-    leaks = Leaks(
-        [Case(name="zh", input="我的订单三天前就应该到了", expected="请联系快递公司")], []
-    )
-
-    assert (
-        leaks.of("回答：三天前就应该到了没有") == 'it repeats "三 天 前 就 应 该 到 了" of case zh'
-    )
-    assert leaks.of("三天前应该到了") is None
-    assert leaks.of("总是说请联系快递公司。") == "it has the whole answer that case zh expects"
+    other = Case(name="zh", input="我的订单三天前就应该到了", expected="请联系快递公司")
+    found = Leaks([CASE, other], []).of(text)
+    assert found is None if said is None else re.search(said, found or "")
 
 
 def test_what_the_program_had_already_is_no_leak() -> None:
