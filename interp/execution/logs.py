@@ -17,16 +17,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Final
 
-from ..machine import (
-    CallFailed,
-    CallModel,
-    CallTool,
-    Effect,
-    Event,
-    Message,
-    ModelReplied,
-    ToolReturned,
-)
+from .. import machine
 from ..models import AnyModel
 from ..secrets import without_keys
 
@@ -64,25 +55,25 @@ for _each in _LOGGERS:
     logging.getLogger(_each).addFilter(_add_fields)
 
 
-def log_effect(effect: Effect, model: AnyModel) -> None:
+def log_effect(effect: machine.Effect, model: AnyModel) -> None:
     """Log what is about to be asked of the model or a tool."""
-    if isinstance(effect, CallModel) and _model.isEnabledFor(logging.DEBUG):
+    if isinstance(effect, machine.CallModel) and _model.isEnabledFor(logging.DEBUG):
         _model.debug("request to %s %s", effect.request.model, _shown(model.body(effect.request)))
-    elif isinstance(effect, CallTool) and _tools.isEnabledFor(logging.DEBUG):
+    elif isinstance(effect, machine.CallTool) and _tools.isEnabledFor(logging.DEBUG):
         _tools.debug("call %s %s", effect.name, without_keys(effect.arguments))
 
 
-def log_event(event: Event) -> None:
+def log_event(event: machine.Event) -> None:
     """Log what the model or a tool answered."""
-    if isinstance(event, ModelReplied) and _model.isEnabledFor(logging.DEBUG):
+    if isinstance(event, machine.ModelReplied) and _model.isEnabledFor(logging.DEBUG):
         usage = f"{_count(event.usage.input_tokens)}+{_count(event.usage.output_tokens)} tokens"
         cut_off = ", cut off" if event.truncated else ""
         if event.reasoning:
             _model.debug("reasoning %s", _shown(event.reasoning))
         _model.debug("reply (%s%s) %s", usage, cut_off, _shown(_said(event.message)))
-    elif isinstance(event, ToolReturned) and _tools.isEnabledFor(logging.DEBUG):
+    elif isinstance(event, machine.ToolReturned) and _tools.isEnabledFor(logging.DEBUG):
         _tools.debug("result %s", without_keys(event.result))
-    elif isinstance(event, CallFailed) and _tools.isEnabledFor(logging.WARNING):
+    elif isinstance(event, machine.CallFailed) and _tools.isEnabledFor(logging.WARNING):
         raised = event.exception
         trace = "" if raised is None else "\n" + "".join(traceback.format_exception(raised))
         said = without_keys(_encodable(event.error + trace.rstrip()))
@@ -98,7 +89,7 @@ def _count(tokens: int | None) -> str:
     return "unknown" if tokens is None else str(tokens)
 
 
-def _said(message: Message) -> dict[str, object]:
+def _said(message: machine.Message) -> dict[str, object]:
     """A reply as the model gave it; what goes back to its server may differ."""
     calls = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
     said = {"content": message.content, "tool_calls": calls, "echo": message.echo}

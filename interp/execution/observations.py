@@ -13,29 +13,10 @@ from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 
+from .. import machine
 from ..concurrency import in_loop_of_user, in_waiting_thread
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
-from ..machine import (
-    AgentFrame,
-    AgentResponse,
-    AgentStarted,
-    Ask,
-    At,
-    CallTool,
-    Effect,
-    Ended,
-    Event,
-    ModelReplied,
-    State,
-    Status,
-    Step,
-    ToolFinished,
-    call_text,
-    path_of_names,
-    progress_text,
-    response,
-)
 from ..shown import short_repr, visible_text
 from ..tools import is_async
 
@@ -47,7 +28,7 @@ class TextDelta:
     Text of a turn that then calls tools is not the answer but said beside the calls.
     """
 
-    at: At
+    at: machine.At
     text: str = field(repr=short_repr)
 
 
@@ -55,7 +36,7 @@ class TextDelta:
 class ReasoningDelta:
     """A piece of what the model shows of its reasoning, with the position of its request."""
 
-    at: At
+    at: machine.At
     text: str = field(repr=short_repr)
 
 
@@ -67,7 +48,7 @@ Delta: TypeAlias = Union[TextDelta, ReasoningDelta]
 class SaidBeforeCalls:
     """The whole text of a reply that also calls tools; nothing of the calls has begun yet."""
 
-    at: At
+    at: machine.At
     text: str = field(repr=short_repr)
 
 
@@ -75,7 +56,7 @@ class SaidBeforeCalls:
 class ToolStarted:
     """A tool is about to be run."""
 
-    call: CallTool
+    call: machine.CallTool
 
 
 @frozen
@@ -90,14 +71,14 @@ class ToolProgress:
         message: what the tool says beside it.
     """
 
-    at: At
+    at: machine.At
     name: str
     done: float
     total: float | None = None
     message: str = ""
 
     def __str__(self) -> str:
-        return progress_text(self.done, self.total, self.message)
+        return machine.progress_text(self.done, self.total, self.message)
 
 
 @frozen
@@ -111,7 +92,7 @@ class AgentFinished:
         error: why it failed, or is no longer waited for; None if it gave a result.
     """
 
-    at: At
+    at: machine.At
     name: str
     result_text: JsonText | None = field(default=None, repr=short_repr)
     error: str | None = field(default=None, repr=short_repr)
@@ -126,7 +107,7 @@ class AgentFinished:
 class Finished:
     """The run is done; always the last observation."""
 
-    response: AgentResponse
+    response: machine.AgentResponse
 
 
 Observation: TypeAlias = Union[
@@ -135,27 +116,31 @@ Observation: TypeAlias = Union[
     SaidBeforeCalls,
     ToolStarted,
     ToolProgress,
-    ToolFinished,
-    AgentStarted,
+    machine.ToolFinished,
+    machine.AgentStarted,
     AgentFinished,
     Finished,
 ]
 """What there is to see of a run while it happens."""
 
 
-def observations(event: Event, step: Step) -> Iterator[Observation]:
+def observations(event: machine.Event, step: machine.Step) -> Iterator[Observation]:
     """What there is to see of a step."""
-    if isinstance(event, ModelReplied) and event.message.tool_calls and event.message.content:
+    if (
+        isinstance(event, machine.ModelReplied)
+        and event.message.tool_calls
+        and event.message.content
+    ):
         yield SaidBeforeCalls(event.at, event.message.content)
     for each in step.happened:
         match each:
-            case ToolFinished() | AgentStarted():
+            case machine.ToolFinished() | machine.AgentStarted():
                 yield each
-            case Ended() if each.is_frame:
+            case machine.Ended() if each.is_frame:
                 yield AgentFinished(each.at, each.name, each.said, each.error)
 
 
-def finished(state: State) -> Finished:
+def finished(state: machine.State) -> Finished:
     """What a run ends with when nothing is left to do.
 
     Raises:
@@ -167,32 +152,34 @@ def finished(state: State) -> Finished:
     """
     status = state.status
     calls = ", ".join(_asked(state, ask) for ask in state.asks)
-    if status is Status.LIMITED:
+    if status is machine.Status.LIMITED:
         waiting = f"; it waits for approval of {calls}, too" if calls else ""
         raise LimitError(f"the run stopped after {state.stopped}{waiting}")
     if calls:
         raise ApprovalNeeded(f"the run waits for approval of {calls}")
-    if status is Status.FAILED:
+    if status is machine.Status.FAILED:
         raise WorkflowError(f"the workflow failed: {state.stopped}")
-    if status is Status.UNUSABLE:
+    if status is machine.Status.UNUSABLE:
         raise ModelError(f"the model's answer is not what the program declares: {state.stopped}")
-    return Finished(response(state))
+    return Finished(machine.response(state))
 
 
-def _asked(state: State, ask: Ask) -> str:
+def _asked(state: machine.State, ask: machine.Ask) -> str:
     """A call that waits for approval, with who makes it if that is not the outermost agent."""
-    call = visible_text(call_text(ask.name, ask.arguments))
-    by = path_of_names(state, ask.at)
-    is_outermost = len(by) == 1 and isinstance(state.frame, AgentFrame)
+    call = visible_text(machine.call_text(ask.name, ask.arguments))
+    by = machine.path_of_names(state, ask.at)
+    is_outermost = len(by) == 1 and isinstance(state.frame, machine.AgentFrame)
     return call if is_outermost else f"{call} for {'/'.join(by)}"
 
 
-Observer: TypeAlias = Callable[[Effect, Event], Union[Awaitable[None], None]]
+Observer: TypeAlias = Callable[[machine.Effect, machine.Event], Union[Awaitable[None], None]]
 """Called with every effect and the event that answered it, after the event has been folded.
 
 It may be a coroutine function, or an object with an async ``__call__``."""
 
-Watcher: TypeAlias = Callable[[Union[Effect, None], Event, Step], Union[Awaitable[None], None]]
+Watcher: TypeAlias = Callable[
+    [Union[machine.Effect, None], machine.Event, machine.Step], Union[Awaitable[None], None]
+]
 """Called after each step with the effect, the event that answered it and the step they led to.
 
 The effect is None where the caller changed the run, which is a `Resumed`. The events that a

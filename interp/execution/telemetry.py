@@ -29,27 +29,9 @@ from gram.extras import install
 from lenses_ext import Model, agent_model, is_agent, view
 from lenses_ext.schemas import to_json_value
 
+from .. import machine
 from ..errors import ApprovalNeeded, ConfigurationError
 from ..json_text import Json, json_or_text, write_json
-from ..machine import (
-    AgentStarted,
-    Ask,
-    At,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Effect,
-    Ended,
-    Event,
-    FunctionRole,
-    Message,
-    ModelReplied,
-    State,
-    Step,
-    ToolReturned,
-    Usage,
-    frames_inside,
-)
 from ..models import cost_at, noticing_retries
 from ..secrets import without_keys
 
@@ -138,7 +120,7 @@ class Telemetry:
             detach(token)
 
     @contextmanager
-    def running(self, state: Callable[[], State]) -> Iterator[RunSpans]:
+    def running(self, state: Callable[[], machine.State]) -> Iterator[RunSpans]:
         """The span of a run while it goes on; gives what makes the spans inside it.
 
         Args:
@@ -150,7 +132,7 @@ class Telemetry:
         span.set_attribute("gen_ai.agent.id", first.run_id)
         if self.content:
             span.set_attribute("gen_ai.input.messages", _messages(first.context))
-        for frame in frames_inside(first):
+        for frame in machine.frames_inside(first):
             spans.begin(frame.at, frame.frame.pattern)
         try:
             yield spans
@@ -194,25 +176,25 @@ class RunSpans:
         state: the State that the run goes on from.
     """
 
-    def __init__(self, telemetry: Telemetry, state: State) -> None:
+    def __init__(self, telemetry: Telemetry, state: machine.State) -> None:
         self._telemetry, self._model = telemetry, state.model
-        self._open: dict[At, _FrameSpan] = {}
+        self._open: dict[machine.At, _FrameSpan] = {}
 
     @contextmanager
-    def performing(self, effect: Effect) -> Iterator[Callable[[Event], None]]:
+    def performing(self, effect: machine.Effect) -> Iterator[Callable[[machine.Event], None]]:
         """The span of an effect, current while it is performed; gives what takes its answer."""
-        if isinstance(effect, Ask):
+        if isinstance(effect, machine.Ask):
             yield lambda _: None
             return
         telemetry, metrics = self._telemetry, self._telemetry.metrics
         frames, began = self._around(effect.at), monotonic()
         kinds = telemetry.trace.SpanKind
-        is_model = isinstance(effect, CallModel)
+        is_model = isinstance(effect, machine.CallModel)
         with ExitStack() as around:
             span = around.enter_context(
                 telemetry.tracer.start_as_current_span(
                     f"chat {effect.request.model.name}"
-                    if isinstance(effect, CallModel)
+                    if isinstance(effect, machine.CallModel)
                     else f"execute_tool {effect.name}",
                     context=frames[-1].within,
                     kind=kinds.CLIENT if is_model else kinds.INTERNAL,
@@ -221,15 +203,19 @@ class RunSpans:
                     set_status_on_exception=False,
                 )
             )
-            if isinstance(effect, CallModel):
+            if isinstance(effect, machine.CallModel):
                 model = effect.request.model
                 around.enter_context(noticing_retries(lambda *_: metrics.retried(model)))
 
-            def answered(event: Event) -> None:
+            def answered(event: machine.Event) -> None:
                 self._answered(span, event)
                 metrics.answered(effect, event, monotonic() - began)
                 for each in frames:
-                    each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
+                    each.usage += (
+                        event.usage
+                        if isinstance(event, machine.ModelReplied)
+                        else machine.Usage(0, 0)
+                    )
 
             try:
                 yield answered
@@ -241,11 +227,11 @@ class RunSpans:
                         telemetry.failed(each.span, error)
                 raise
 
-    def _answered(self, span: Span, event: Event) -> None:
+    def _answered(self, span: Span, event: machine.Event) -> None:
         """Say in the span of an effect how it was answered."""
         content = self._telemetry.content
         match event:
-            case ModelReplied():
+            case machine.ModelReplied():
                 _set_usage(span, event.usage)
                 if event.served_model:
                     span.set_attribute("gen_ai.response.model", event.served_model)
@@ -259,29 +245,29 @@ class RunSpans:
                 if content:
                     said = _messages([event.message], event.finish_reason)
                     span.set_attribute("gen_ai.output.messages", said)
-            case ToolReturned() if content:
+            case machine.ToolReturned() if content:
                 span.set_attribute("gen_ai.tool.call.result", event.result)
-            case CallFailed():
+            case machine.CallFailed():
                 self._telemetry.failed(span, event.exception, event.error)
 
-    def happened(self, step: Step) -> None:
+    def happened(self, step: machine.Step) -> None:
         """Begin and end the spans of the agents and workflows that a step begins and ends."""
         for each in step.happened:
-            if isinstance(each, AgentStarted):
+            if isinstance(each, machine.AgentStarted):
                 self.begin(each.at, each.frame.pattern)
-            elif isinstance(each, Ended) and each.is_frame and each.at in self._open:
+            elif isinstance(each, machine.Ended) and each.is_frame and each.at in self._open:
                 ended = self._open.pop(each.at)
                 if each.error is not None and not each.was_dropped:
                     self._telemetry.failed(ended.span, None, each.error, kind=f"{each.kind}_error")
                 ended.end()
 
-    def end_all(self, usage: Usage) -> None:
+    def end_all(self, usage: machine.Usage) -> None:
         """End the spans of what is still open, the run's with all that it has used."""
         self._open[()].usage = usage
         while self._open:
             self._open.popitem()[1].end()
 
-    def begin(self, at: At, pattern: Pattern) -> Span:
+    def begin(self, at: machine.At, pattern: Pattern) -> Span:
         """Begin the span of the agent or workflow at a place, inside those around it."""
         name, properties = pattern.value.identity, pattern.value.properties
         model = self._model or (view(agent_model, pattern) if is_agent(pattern) else None)
@@ -299,7 +285,7 @@ class RunSpans:
         self._open[at] = _FrameSpan(span, telemetry.trace.set_span_in_context(span))
         return span
 
-    def _around(self, at: At) -> list[_FrameSpan]:
+    def _around(self, at: machine.At) -> list[_FrameSpan]:
         """The spans of the run and of all in it that a position is in, those around first."""
         places = (at[:size] for size in range(len(at)))
         return [self._open[place] for place in places if place in self._open]
@@ -311,7 +297,7 @@ class _FrameSpan:
 
     span: Span
     within: Any
-    usage: Usage = Usage(0, 0)
+    usage: machine.Usage = machine.Usage(0, 0)
 
     def end(self) -> None:
         _set_usage(self.span, self.usage)
@@ -329,9 +315,9 @@ def current_trace() -> str | None:
     return carrier.get("traceparent")
 
 
-def _asked(effect: CallModel | CallTool, *, content: bool) -> dict[str, Any]:
+def _asked(effect: machine.CallModel | machine.CallTool, *, content: bool) -> dict[str, Any]:
     """The attributes of the span of an effect."""
-    if isinstance(effect, CallTool):
+    if isinstance(effect, machine.CallTool):
         found: dict[str, Any] = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": effect.name,
@@ -351,7 +337,7 @@ def _asked(effect: CallModel | CallTool, *, content: bool) -> dict[str, Any]:
     return found
 
 
-def _set_usage(span: Span, usage: Usage) -> None:
+def _set_usage(span: Span, usage: machine.Usage) -> None:
     for name, count in usage.details().items():
         span.set_attribute(_TOKENS[name], count)
 
@@ -362,8 +348,8 @@ def _messages(messages: Any, finish_reason: str = "") -> str:
     return write_json([{**_message(each), **last} for each in messages])
 
 
-def _message(message: Message) -> dict[str, Json]:
-    if isinstance(message.role, FunctionRole):
+def _message(message: machine.Message) -> dict[str, Json]:
+    if isinstance(message.role, machine.FunctionRole):
         response = {"type": "tool_call_response", "id": message.call_id}
         return {"role": "tool", "parts": [{**response, "response": message.content}]}
     parts: list[Json] = []
@@ -410,14 +396,16 @@ class Metrics:
             "gram.tool.failures", description="Calls of tools that failed"
         )
 
-    def answered(self, effect: CallModel | CallTool, event: Event, seconds: float) -> None:
+    def answered(
+        self, effect: machine.CallModel | machine.CallTool, event: machine.Event, seconds: float
+    ) -> None:
         """Count a request or a call that was answered."""
-        if isinstance(effect, CallTool):
+        if isinstance(effect, machine.CallTool):
             tool = {"gen_ai.tool.name": effect.name}
             self._calls.record(seconds, tool)
-            if isinstance(event, CallFailed):
+            if isinstance(event, machine.CallFailed):
                 self._failures.add(1, tool)
-        elif isinstance(event, ModelReplied):
+        elif isinstance(event, machine.ModelReplied):
             model = event.model or effect.request.model
             about = _about(model)
             self._seconds.record(seconds, about)
@@ -429,10 +417,12 @@ class Metrics:
             if cost is not None:
                 self._cost.add(float(cost), about)
 
-    def failed(self, effect: CallModel | CallTool, error: BaseException, seconds: float) -> None:
+    def failed(
+        self, effect: machine.CallModel | machine.CallTool, error: BaseException, seconds: float
+    ) -> None:
         """Count a request or a call that raised."""
         kind = type(error).__qualname__
-        if isinstance(effect, CallModel):
+        if isinstance(effect, machine.CallModel):
             self._seconds.record(seconds, {**_about(effect.request.model), "error.type": kind})
         else:
             self._failures.add(1, {"gen_ai.tool.name": effect.name})

@@ -18,6 +18,7 @@ from lenses_ext import tool_spec_schema, view
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, json_or_text, write_json
+from . import requests
 from .contracts import (
     correction,
     has_strict_form,
@@ -30,22 +31,6 @@ from .effects import Ask, At, CallFailed, CallTool, ModelReplied, ToolReturned
 from .frame_step import FrameStep, checked
 from .happened import ToolFinished
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
-from .requests import (
-    Offers,
-    answer_schema_of,
-    ask_model,
-    definition,
-    input_of,
-    is_text_answer,
-    last_speaker,
-    length_of,
-    offers_of,
-    problem_of,
-    settings_of,
-    summarised_before,
-    to_summarise,
-    with_summary,
-)
 from .run_context import RunContext
 from .state import AgentFrame, Begin, Outcome, Status
 
@@ -77,11 +62,11 @@ class AgentStep(FrameStep[AgentFrame]):
 
         A conversation that was handed over before goes on with who spoke last.
         """
-        agent = last_speaker(run.program, begin.pattern, begin.context)
+        agent = requests.last_speaker(run.program, begin.pattern, begin.context)
         text = begin.given if isinstance(begin.given, str) else write_json(begin.given)
         context = begin.context.append(Message(UserRole, text, attachments=begin.attachments))
-        shortens = "compactAt" in settings_of(run, agent)
-        summarised = summarised_before(begin.context) if shortens else 0
+        shortens = "compactAt" in requests.settings_of(run, agent)
+        summarised = requests.summarised_before(begin.context) if shortens else 0
         step = cls(run, AgentFrame(agent, context, begin.call, summarised=summarised))
         step._ask()
         return step
@@ -94,7 +79,7 @@ class AgentStep(FrameStep[AgentFrame]):
                 reply = frame.context[-1]
                 if reply.refused:
                     return Outcome(None, f"refused: {reply.content}", calls=frame.calls_made)
-                is_text = is_text_answer(frame.pattern)
+                is_text = requests.is_text_answer(frame.pattern)
                 said = write_json(reply.content) if is_text else JsonText.read(reply.content)
                 return Outcome(said, None, frame.context, frame.calls_made)
             case Status.UNUSABLE:
@@ -105,16 +90,16 @@ class AgentStep(FrameStep[AgentFrame]):
         return None
 
     @property
-    def _offers(self) -> Offers:
+    def _offers(self) -> requests.Offers:
         """What the agent offers to its model."""
-        return offers_of(self.run.program, self.frame.pattern)
+        return requests.offers_of(self.run.program, self.frame.pattern)
 
     def _ask(self) -> None:
         """Ask the model: for a summary, where the conversation is too long."""
-        settings = settings_of(self.run, self.frame.pattern)
-        if (summarising := to_summarise(self.frame, settings)) != self.frame.summarising:
+        settings = requests.settings_of(self.run, self.frame.pattern)
+        if (summarising := requests.to_summarise(self.frame, settings)) != self.frame.summarising:
             self.change(summarising=summarising)
-        self.new.append(ask_model(self.run, self.frame))
+        self.new.append(requests.ask_model(self.run, self.frame))
 
     # --- the model has replied
 
@@ -153,25 +138,26 @@ class AgentStep(FrameStep[AgentFrame]):
     def _summarised(self, event: ModelReplied) -> None:
         """Take the summary of a conversation, and go on; one that fails is asked for once more."""
         frame = self.frame
-        problem = problem_of(frame, event.message, truncated=event.truncated)
+        problem = requests.problem_of(frame, event.message, truncated=event.truncated)
         if problem is None:
-            self.frame = with_summary(frame, event.message.content.strip())
+            self.frame = requests.with_summary(frame, event.message.content.strip())
         elif frame.failures:
             self.change(summarising=0, failures=0)
+            tokens = counted(requests.length_of(self.frame), "token")
             self._stop_at(
-                f"{counted(length_of(self.frame), 'token')} of conversation, and {problem} twice: "
-                "raise contextWindow, or begin a new conversation (setting: compactAt)"
+                f"{tokens} of conversation, and {problem} twice: raise contextWindow, or "
+                "begin a new conversation (setting: compactAt)"
             )
             return
         else:
             self.change(failures=1)
         self.change(turn=frame.turn + 1, summaries=frame.summaries + 1)
-        self.new.append(ask_model(self.run, self.frame))
+        self.new.append(requests.ask_model(self.run, self.frame))
 
     def _finish(self, reply: Message) -> None:
         """The reply is the answer, unless it is not of the type that the agent declares."""
         frame = self.frame
-        schema = None if reply.refused else answer_schema_of(frame.pattern)
+        schema = None if reply.refused else requests.answer_schema_of(frame.pattern)
         if schema is None:
             return
         answer, problem = read_answer(schema, reply.content)
@@ -249,7 +235,7 @@ class AgentStep(FrameStep[AgentFrame]):
         args: Json = call.arguments
         try:
             args = given = read_arguments(name, call.arguments)
-            settings = settings_of(self.run, frame.pattern)
+            settings = requests.settings_of(self.run, frame.pattern)
             if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
                 args = given = without_stand_ins(view(tool_spec_schema, tool), given)
             args = checked(name, parameters_of(tool), given)
@@ -305,7 +291,7 @@ class AgentStep(FrameStep[AgentFrame]):
         said = write_json(f'{HANDED_OVER} to "{offer.name}"')
         args, by = JsonText.read(call.arguments), self.frame.name
         made = ToolInvocation(call.name, args, said, agent_name=by, at=call.at)
-        self._take([made], speaker=definition(self.run.program, offer.name))
+        self._take([made], speaker=requests.definition(self.run.program, offer.name))
 
     def take_answer(self, call: CallTool | Ask, made: ToolInvocation) -> None:
         """Take a call with its answer; the model is told when all of the turn have one."""
@@ -333,12 +319,12 @@ class AgentStep(FrameStep[AgentFrame]):
         self._ask()
 
 
-def _begun(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
+def _begun(offers: requests.Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
     """What is to be done for a call: of a tool, of an agent, or to ask about it first."""
     offer = offers.by_name[call.name]
     if isinstance(call, Ask) or offer.use != "inside":
         return call
-    return Begin(offer.pattern, input_of(offer.pattern, call.args), call=call)
+    return Begin(offer.pattern, requests.input_of(offer.pattern, call.args), call=call)
 
 
 def refusal(frame: AgentFrame, index: int, error: str) -> ToolInvocation:

@@ -7,17 +7,8 @@ from typing import Any, TypeVar
 
 from attrs import evolve
 
+import lenses_ext
 from gram import Pattern
-from lenses_ext import (
-    agent_answer,
-    agent_type_signature,
-    each_agent,
-    is_agent,
-    json_schema_to_type_signature,
-    over,
-    put,
-    result_schema,
-)
 from lenses_ext.language import tool_spec_of, written_signature
 from lenses_ext.names import definitions_of
 from lenses_ext.schemas import canonical, differences
@@ -50,7 +41,7 @@ def with_answer(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     """
     known = _typed(program)
     if answer.pattern not in known:
-        made = _agents_with if is_agent(program) else _workflow_with
+        made = _agents_with if lenses_ext.is_agent(program) else _workflow_with
         known[answer.pattern] = made(program, answer)
     return known[answer.pattern]
 
@@ -69,7 +60,7 @@ def declared_answer(
     if answer_type is None:
         return None
     answer: AnswerType[V] = answer_type_of(answer_type, by=by)
-    if with_answer(program, answer) is not program and is_agent(program):
+    if with_answer(program, answer) is not program and lenses_ext.is_agent(program):
         raise ConfigurationError(
             "the run has begun, and its program declares no answer: give answer_type="
             f"{answer.name} where it begins"
@@ -100,7 +91,7 @@ def _agents_with(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     def typed(agent: Pattern) -> Pattern:
         return _agent_with(agent, answer) if agent.value.identity in names else agent
 
-    return over(each_agent, typed, program)
+    return lenses_ext.over(lenses_ext.each_agent, typed, program)
 
 
 def _may_answer(agent: Pattern) -> Iterator[str]:
@@ -117,7 +108,7 @@ def _may_answer(agent: Pattern) -> Iterator[str]:
 def _agent_with(agent: Pattern, answer: AnswerType[Any]) -> Pattern:
     declared = answer_schema_of(agent)
     if declared is None and written_signature(agent) is None:
-        return put(agent_answer, answer.pattern, agent)
+        return lenses_ext.put(lenses_ext.agent_answer, answer.pattern, agent)
     declared = _TEXT if declared is None else declared
     if canonical(declared, match="types") == canonical(answer.schema, match="types"):
         return agent
@@ -136,12 +127,14 @@ def _workflow_with(workflow: Pattern, answer: AnswerType[Any]) -> Pattern:
     name = workflow.value.identity
     try:
         if written_signature(workflow) is None:
-            signature = json_schema_to_type_signature(
+            signature = lenses_ext.json_schema_to_type_signature(
                 {"type": "object", "properties": {"input": _TEXT}, "required": ["input"]},
                 return_schema=answer.schema,
             )
-            return the_agent(put(agent_type_signature, signature, workflow), by="run")
-        given = result_schema(tool_spec_of(workflow))
+            return the_agent(
+                lenses_ext.put(lenses_ext.agent_type_signature, signature, workflow), by="run"
+            )
+        given = lenses_ext.result_schema(tool_spec_of(workflow))
         found = differences(answer.schema, given, match="types", result=True)
         if not found:
             return workflow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypedDict, TypeVar, get_args
 
 from gram import ArgumentError, Pattern, walk
 from gram.errors import expect
@@ -14,25 +14,23 @@ from lenses_ext import Model, agent_models, agent_settings, each_agent, over, pu
 from lenses_ext.schemas import Match
 from lenses_ext.weak_cache import memo
 
+from .. import execution
 from ..errors import ConfigurationError
-from ..execution import (
-    Approver,
-    Budget,
-    CostOf,
-    Handler,
-    ModelChoice,
-    Observer,
-    OnToolError,
-    Telemetry,
-    Watcher,
-    named_model,
-)
 from ..machine import ApprovalPolicy, Limits, LimitsLike, State, limits_of
 from ..models import Dialect, context_window, cost_at, find_provider
 from ..programs import fallbacks_of, models_of
 
 if TYPE_CHECKING:
+    from typing import _SpecialForm
+
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
     from ..history.stores import RecordLike
+
+    V = TypeVarWithDefault("V", default=Any)
+    V_co = TypeVarWithDefault("V_co", covariant=True, default=Any)
+else:
+    V, V_co = TypeVar("V"), TypeVar("V_co", covariant=True)
 
 
 class RunOptions(TypedDict, total=False):
@@ -74,7 +72,7 @@ class RunOptions(TypedDict, total=False):
             servers on this machine cost nothing.
     """
 
-    model: ModelChoice
+    model: execution.ModelChoice
     base_url: str | None
     dialect: Dialect | None
     settings: Mapping[str, Any] | None
@@ -82,19 +80,26 @@ class RunOptions(TypedDict, total=False):
     match: Match
     check_results: bool | None
     policy: ApprovalPolicy | None
-    approve: Approver | None
-    on_tool_error: OnToolError
-    observe: Observer | None
-    watch: Watcher | None
+    approve: execution.Approver | None
+    on_tool_error: execution.OnToolError
+    observe: execution.Observer | None
+    watch: execution.Watcher | None
     at_once: int | None
     record: RecordLike | None
     conversation: str | bool | None
-    handler: Handler | None
-    telemetry: Telemetry | None
-    cost_of: CostOf | None
+    handler: execution.Handler | None
+    telemetry: execution.Telemetry | None
+    cost_of: execution.CostOf | None
 
 
-class BeginOptions(RunOptions, total=False):
+class _UnionOf(Protocol[V_co]):
+    """A union such as ``int | str``: whatever type checkers make of it, its values are of any."""
+
+    @property
+    def __args__(self) -> tuple[V_co, ...]: ...
+
+
+class BeginOptions(RunOptions, Generic[V], total=False):
     """The keywords of what begins a run: those of `RunOptions`, and which agent.
 
     Attributes:
@@ -107,7 +112,7 @@ class BeginOptions(RunOptions, total=False):
     """
 
     agent: str | None
-    answer_type: Any
+    answer_type: type[V] | _UnionOf[V] | _SpecialForm | None
     fallbacks: Sequence[Model | str] | None
 
 
@@ -144,7 +149,7 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
         raise ConfigurationError(f'on_tool_error must be "tell" or "raise", found {found!r}')
 
 
-_ON_TOOL_ERROR = get_args(OnToolError)
+_ON_TOOL_ERROR = get_args(execution.OnToolError)
 
 _NAMES = {**RunOptions.__annotations__, **BeginOptions.__annotations__}
 
@@ -161,7 +166,7 @@ _KINDS: Mapping[str, Any] = {
     "dialect": str,
     "conversation": (str, bool),
     "agent": str,
-    "telemetry": Telemetry,
+    "telemetry": execution.Telemetry,
 }
 
 
@@ -205,7 +210,7 @@ def _with_window(agent: Pattern) -> Pattern:
     return put(agent_settings, settings.with_changes({"contextWindow": min(windows)}), agent)
 
 
-def budget_of(state: State, options: RunOptions) -> Budget | None:
+def budget_of(state: State, options: RunOptions) -> execution.Budget | None:
     """What knows the cost of a run; None where it is not limited and nobody gives prices.
 
     Args:
@@ -219,10 +224,10 @@ def budget_of(state: State, options: RunOptions) -> Budget | None:
     cost_of = options.get("cost_of")
     if limits.cost is None and cost_of is None:
         return None
-    named = named_model(options.get("model")) or state.model
+    named = execution.named_model(options.get("model")) or state.model
     models = (named,) if named else (*models_of(state.agent), *fallbacks_of(state.agent))
     addresses = {each: _address(each, options.get("base_url")) for each in models}
-    budget = Budget(cost_of or cost_at(addresses))
+    budget = execution.Budget(cost_of or cost_at(addresses))
     if limits.cost is not None:
         budget.check(models)
     return budget

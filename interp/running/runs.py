@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, closing
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Unpack
 
 from gram.errors import expect
 
@@ -17,17 +17,11 @@ from ..machine import AgentResponse, Resumed, State, limits_of
 from ..shown import NOTEBOOK
 from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
 from .answer_types import declared_answer, with_value
-from .options import RunOptions, budget_of, check_options
+from .options import RunOptions, V, budget_of, check_options
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar as TypeVarWithDefault
-
     from ..execution import RunLog
     from ..history.stores import RecordLike
-
-    V = TypeVarWithDefault("V", default=Any)
-else:
-    V = TypeVar("V")
 
 
 class Run(Generic[V]):

@@ -6,64 +6,30 @@ import os
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
-from typing import Any, Final, TypeVar, Unpack, cast, overload
+from typing import Any, Final, Unpack, cast
 
 from gram import ArgumentError, Document, Pattern, origin
 from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 
+from .. import machine
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
 from ..execution import Observation, named_model
-from ..machine import (
-    AgentResponse,
-    ConversationContext,
-    Given,
-    Limits,
-    Message,
-    State,
-    allow_all,
-    ask_all,
-    conversation_of,
-    empty_context,
-    limits_of,
-    start,
-)
 from ..programs import the_agent, with_fallbacks
 from ..tools import LibraryLike, ToolLibrary, answer_type_of, library_of, with_agents
 from .answer_types import with_answer
-from .options import BeginOptions, RunOptions, check_options, with_windows
+from .options import BeginOptions, RunOptions, V, check_options, with_windows
 from .runs import Run
 
-V = TypeVar("V")
 
-
-@overload
 def begin(
     program: ProgramLike,
-    user_input: Given,
+    user_input: machine.Given,
     tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    *,
-    answer_type: type[V],
-    agent: str | None = None,
-    **options: Unpack[RunOptions],
-) -> Run[V]: ...
-@overload
-def begin(
-    program: ProgramLike,
-    user_input: Given,
-    tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    **options: Unpack[BeginOptions],
-) -> Run[Any]: ...
-def begin(
-    program: ProgramLike,
-    user_input: Given,
-    tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    **options: Unpack[BeginOptions],
-) -> Run:
+    context: Iterable[machine.Message] | None = None,
+    **options: Unpack[BeginOptions[V]],
+) -> Run[V]:
     """Begin a run and return it, so that its state can be kept; see `run`.
 
     Raises:
@@ -77,20 +43,20 @@ def begin(
 def begin_for(
     by: str,
     program: ProgramLike,
-    user_input: Given,
+    user_input: machine.Given,
     tools: LibraryLike,
-    context: Iterable[Message] | None,
+    context: Iterable[machine.Message] | None,
     options: BeginOptions,
 ) -> Run:
     """The same for a function named ``by``, which its errors name."""
-    if isinstance(tools, ConversationContext) or isinstance(context, ToolLibrary):
+    if isinstance(tools, machine.ConversationContext) or isinstance(context, ToolLibrary):
         raise ConfigurationError(
             "the tools and the context are swapped: run(agent, user_input, tools, context), "
             "execute_agent_with_library(agent, user_input, context, library)"
         )
     check_options(options, by=by)
     library = library_of(tools, by=by)
-    context = empty_context if context is None else conversation_of(context, by=by)
+    context = machine.empty_context if context is None else machine.conversation_of(context, by=by)
     kept_in = None
     record, conversation = options.get("record"), options.get("conversation")
     if conversation and record is not None:
@@ -119,14 +85,14 @@ _OF_THE_STATE: Final = {
 
 def first_state_of(
     program: ProgramLike,
-    user_input: Given,
+    user_input: machine.Given,
     library: ToolLibrary,
-    context: ConversationContext,
+    context: machine.ConversationContext,
     options: BeginOptions,
     *,
     by: str,
     run_id: str | None = None,
-) -> State:
+) -> machine.State:
     """The State in which a run begins, see `run`.
 
     Args:
@@ -154,13 +120,14 @@ def first_state_of(
     if fallbacks := _fallbacks(options):
         agent, model = with_fallbacks(agent, fallbacks, model), None
     agent = with_windows(agent)
-    return start(
+    return machine.start(
         agent,
         user_input,
         context,
         model=model,
-        limits=limits_of(options.get("limits")) or Limits(),
-        policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
+        limits=machine.limits_of(options.get("limits")) or machine.Limits(),
+        policy=options.get("policy")
+        or (machine.ask_all if options.get("approve") else machine.allow_all),
         settings=options.get("settings"),
         check_results=options.get("check_results") is not False,
         run_id=run_id or os.urandom(8).hex(),
@@ -184,32 +151,13 @@ def _fallbacks(options: BeginOptions) -> tuple[Model, ...]:
     return tuple(each for each in named if each is not None)
 
 
-@overload
 def run(
     program: ProgramLike,
-    user_input: Given,
+    user_input: machine.Given,
     tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    *,
-    answer_type: type[V],
-    agent: str | None = None,
-    **options: Unpack[RunOptions],
-) -> AgentResponse[V]: ...
-@overload
-def run(
-    program: ProgramLike,
-    user_input: Given,
-    tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse[Any]: ...
-def run(
-    program: ProgramLike,
-    user_input: Given,
-    tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
+    context: Iterable[machine.Message] | None = None,
+    **options: Unpack[BeginOptions[V]],
+) -> machine.AgentResponse[V]:
     """Run an agent or a workflow: say something to it, or call it, and get its answer.
 
     Errors have the last ``state`` of the run, from which `resume_run` goes on. To have it also
@@ -239,41 +187,22 @@ def run(
     return begin_for("run", program, user_input, tools, context, options).finish()
 
 
-@overload
 async def arun(
     program: ProgramLike,
-    user_input: Given,
+    user_input: machine.Given,
     tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    *,
-    answer_type: type[V],
-    agent: str | None = None,
-    **options: Unpack[RunOptions],
-) -> AgentResponse[V]: ...
-@overload
-async def arun(
-    program: ProgramLike,
-    user_input: Given,
-    tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse[Any]: ...
-async def arun(
-    program: ProgramLike,
-    user_input: Given,
-    tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse:
+    context: Iterable[machine.Message] | None = None,
+    **options: Unpack[BeginOptions[V]],
+) -> machine.AgentResponse[V]:
     """Run an agent in the event loop that runs; see `run`."""
     return await (await _begun("arun", program, user_input, tools, context, options)).afinish()
 
 
 def stream(
     program: ProgramLike,
-    user_input: Given,
+    user_input: machine.Given,
     tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
+    context: Iterable[machine.Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> Iterator[Observation]:
     """Run an agent and watch it; the last observation is `Finished`. See `run`."""
@@ -282,9 +211,9 @@ def stream(
 
 def astream(
     program: ProgramLike,
-    user_input: Given,
+    user_input: machine.Given,
     tools: LibraryLike = None,
-    context: Iterable[Message] | None = None,
+    context: Iterable[machine.Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AsyncGenerator[Observation, None]:
     """Watch an agent in the event loop that runs; see `stream`.
@@ -312,21 +241,21 @@ async def _begun(by: str, *given: Any) -> Run:
 
 def execute_agent(
     program: ProgramLike,
-    user_input: Given,
-    context: Iterable[Message] | None = None,
+    user_input: machine.Given,
+    context: Iterable[machine.Message] | None = None,
     **options: Unpack[BeginOptions],
-) -> AgentResponse:
+) -> machine.AgentResponse:
     """Run an agent without a tool library; the keywords and errors are those of `run`."""
     return begin_for("execute_agent", program, user_input, None, context, options).finish()
 
 
 def execute_agent_with_library(
     program: ProgramLike,
-    user_input: Given,
-    context: Iterable[Message],
+    user_input: machine.Given,
+    context: Iterable[machine.Message],
     library: LibraryLike,
     **options: Unpack[BeginOptions],
-) -> AgentResponse:
+) -> machine.AgentResponse:
     """Run an agent with a tool library; the keywords and errors are those of `run`.
 
     The order of the arguments is the specification's; `run` takes the library first.

@@ -52,5 +52,5 @@ def without_one_it_is_any(agent: Pattern) -> None:
 def the_value_is_misused(agent: Pattern) -> None:
     assert run(agent, "hi", answer_type=Person).value.age  # E: "Person" has no attribute "age"
     number: int = run(agent, "hi", answer_type=Person).value  # E: expression has type "Person"
-    run(agent, "hi", answer_type=Person, at_one=1)  # E: No overload variant
+    run(agent, "hi", answer_type=Person, at_one=1)  # E: Unexpected keyword argument "at_one"
     assert number
