@@ -135,7 +135,8 @@ class Keys:
 
     def without(self, text: str) -> str:
         """A text without the keys, however JSON inside it spells them."""
-        may_be_spelled = "\\u" in text or (self._has_marks and "\\" in text)
+        marks = (mark in key for key in self._plain for mark in _MARKS)
+        may_be_spelled = "\\u" in text or ("\\" in text and any(marks))
         if not may_be_spelled and not any(key in text for key in self._plain):
             return text  # soon known, since most texts have none
         return self._pattern.sub(REDACTED, text)
@@ -186,10 +187,6 @@ class Keys:
             if any(_may_begin(text, at, each) for each in self._spellings):
                 return at
         return len(text)
-
-    @property
-    def _has_marks(self) -> bool:
-        return any(mark in key for key in self._plain for mark in _MARKS)
 
 
 def _may_begin(text: str, at: int, spelling: tuple[re.Pattern[str], ...]) -> bool:

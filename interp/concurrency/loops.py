@@ -185,11 +185,9 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
 
     Below a blocking call that is the second loop; else it is the loop that runs, the user's own.
     """
-    if not _ours.is_here:
-        inner = asyncio.ensure_future(_awaited(make))
-    else:
-        begun = await _of_user.begun(make)
-        inner = asyncio.ensure_future(_ended(begun))
+    inner = asyncio.ensure_future(
+        _ended(await _of_user.begun(make)) if _ours.is_here else _awaited(make)
+    )
     try:
         return await inner
     except asyncio.CancelledError:
@@ -319,7 +317,10 @@ class _LoopThread:
         """The loop, whose thread has been started."""
         made = self._made.get(self._name)
         if made is None:
-            begun = _running(self._name)
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=_serve, args=(loop,), name=self._name, daemon=True)
+            thread.start()
+            begun = _Running(loop, thread)
             made = self._made.setdefault(self._name, begun)
             if made is not begun:  # another thread was first
                 begun.loop.call_soon_threadsafe(begun.loop.stop)
@@ -346,14 +347,6 @@ class _LoopThread:
             with suppress(RuntimeError):
                 made.loop.call_soon_threadsafe(made.loop.stop)
                 made.thread.join(_AT_EXIT)
-
-
-def _running(name: str) -> _Running:
-    """A new loop, and the thread that it runs in."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=_serve, args=(loop,), name=name, daemon=True)
-    thread.start()
-    return _Running(loop, thread)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

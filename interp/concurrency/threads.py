@@ -38,11 +38,11 @@ async def call_in_thread(function: Callable[[], T]) -> T:
     """
     work = _Work(function)
     try:
-        turn = _workers.turn_of(work)
-        if not turn.done():
+        _workers.queue(work)
+        if not work.turn.done():
             clock = clock_within.get()
             with clock.standing_still() if clock else nullcontext():
-                await asyncio.wrap_future(turn)
+                await asyncio.wrap_future(work.turn)
         work.begin()
     except BaseException:  # raised again, when other work has its turn
         work.leave_behind()
@@ -185,14 +185,13 @@ class _Workers:
         self._free = [True] * MOST_THREADS
         self._waiting: deque[_Work] = deque()
 
-    def turn_of(self, work: _Work) -> Future[None]:
-        """Done as soon as it is the turn of some work."""
+    def queue(self, work: _Work) -> None:
+        """Give some work its turn as soon as that may be."""
         if work.is_inside_other:
             work.turn.set_result(None)
         else:
             self._waiting.append(work)
             self._give_turns()
-        return work.turn
 
     def release(self, work: _Work) -> None:
         """Count some work no longer: it has ended, or is left behind."""

@@ -1,7 +1,7 @@
 """Running a program: the loop that drives a run, and the handler that performs its effects."""
 
 from ..machine import AgentStarted as AgentStarted
-from .driver import Driver
+from .driver import Driver, startable
 from .handlers import (
     Answer,
     Approver,
@@ -30,6 +30,5 @@ from .observations import (
     observations,
 )
 from .recorder import CANCELLED, Begun, Failed, Folded, Note, Retried, RunLog, Stopped, now
-from .scheduling import startable
 from .spending import Budget, CostOf, Spending
 from .telemetry import Telemetry as Telemetry, current_trace

@@ -9,11 +9,11 @@ is cut: what a log has beside the State, and what it lacks, is seen when the run
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Set
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, Union
+from typing import Any, Final, TypeAlias, Union
 
 from attrs import define, evolve, field
 
@@ -66,13 +66,9 @@ from .observations import (
     finished,
     observations,
 )
-from .recorder import Recorder
-from .scheduling import startable
+from .recorder import Recorder, RunLog
 from .spending import Budget
-
-if TYPE_CHECKING:
-    from .recorder import RunLog
-    from .telemetry import RunSpans, Telemetry
+from .telemetry import RunSpans, Telemetry
 
 _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
 _FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then
@@ -169,7 +165,8 @@ class Driver:
                         if isinstance(effect, CallTool):
                             if is_read:
                                 yield ToolStarted(effect)
-                            if self._may_run_only_once(effect):
+                            tool, once = self.tools.get(effect.name), self.state.run.once
+                            if effect.name in once or (tool and tool.once):
                                 await self._fold(None, CallBegun(effect.at))
                         task = asyncio.create_task(self._perform(effect, clock, report, words))
                         task.add_done_callback(news.put_nowait)
@@ -272,7 +269,8 @@ class Driver:
         if self._failure:
             return []
         going = self._running.values()
-        found = startable(waiting, going, at_once=self._at_once, is_alone=self._is_alone)
+        alone = {name for name, each in self.tools.items() if each.alone}
+        found = startable(waiting, going, at_once=self._at_once, alone=alone)
         return [each for each in found if self._has_money_for(each)]
 
     def _has_money_for(self, effect: Effect) -> bool:
@@ -282,13 +280,6 @@ class Driver:
     def _is_over(self) -> bool:
         """Whether a limit was reached, so that nothing more begins."""
         return self.state.status is Status.LIMITED
-
-    def _is_alone(self, call: CallTool) -> bool:
-        return call.name in self.tools and self.tools[call.name].alone
-
-    def _may_run_only_once(self, call: CallTool) -> bool:
-        is_once = call.name in self.tools and self.tools[call.name].once
-        return is_once or call.name in self.state.run.once
 
     async def _perform(
         self, effect: Effect, clock: Clock, report: Report | None, words: bool
@@ -482,3 +473,45 @@ class _Reporting:
     def _put(self, each: Delta | ToolProgress) -> None:
         self._is_coming -= 1
         self._news.put_nowait(each)
+
+
+def startable(
+    waiting: Iterable[Effect],
+    under_way: Iterable[Effect] = (),
+    *,
+    at_once: int | None = None,
+    alone: Set[str] = frozenset(),
+) -> list[Effect]:
+    """The effects that may begin now, the first to begin first.
+
+    Everything but questions may begin at once, in the order of the calls. Questions come after
+    that and one at a time, so that whatever needs no approval has been done when a run stops at a
+    question that stays open.
+
+    Args:
+        waiting: what is to do.
+        under_way: what has begun.
+        at_once: how many may be under way at once; None is no limit.
+        alone: the tools whose calls no other call may be under way beside.
+
+    >>> add, send, delete = (Ask((0, n), name, "{}") for n, name in enumerate(["a", "s", "d"]))
+    >>> startable([add, send]) == [add], startable([send], under_way=[delete])
+    (True, [])
+    """
+    going = list(under_way)
+    questions: list[Effect] = []
+    found: list[Effect] = []
+    for each in waiting:
+        if isinstance(each, Ask):
+            questions.append(each)
+            continue
+        going_on = [other for other in (*going, *found) if not isinstance(other, Ask)]
+        if at_once is not None and len(going_on) >= at_once:
+            break
+        calls = [other.name for other in going_on if isinstance(other, CallTool)]
+        if isinstance(each, CallTool) and calls and alone & {each.name, *calls}:
+            continue
+        found.append(each)
+    if any(isinstance(each, Ask) for each in going):
+        return found
+    return [*found, *questions[:1]]

@@ -66,27 +66,20 @@ def log_effect(effect: machine.Effect, model: AnyModel) -> None:
 def log_event(event: machine.Event) -> None:
     """Log what the model or a tool answered."""
     if isinstance(event, machine.ModelReplied) and _model.isEnabledFor(logging.DEBUG):
-        usage = f"{_count(event.usage.input_tokens)}+{_count(event.usage.output_tokens)} tokens"
+        used = (event.usage.input_tokens, event.usage.output_tokens)
+        usage = "+".join("unknown" if each is None else str(each) for each in used)
         cut_off = ", cut off" if event.truncated else ""
         if event.reasoning:
             _model.debug("reasoning %s", _shown(event.reasoning))
-        _model.debug("reply (%s%s) %s", usage, cut_off, _shown(_said(event.message)))
+        _model.debug("reply (%s tokens%s) %s", usage, cut_off, _shown(_said(event.message)))
     elif isinstance(event, machine.ToolReturned) and _tools.isEnabledFor(logging.DEBUG):
         _tools.debug("result %s", without_keys(event.result))
     elif isinstance(event, machine.CallFailed) and _tools.isEnabledFor(logging.WARNING):
         raised = event.exception
         trace = "" if raised is None else "\n" + "".join(traceback.format_exception(raised))
-        said = without_keys(_encodable(event.error + trace.rstrip()))
-        _tools.warning("failed: %s", said, extra={"event": "tool_failed"})
-
-
-def _encodable(text: str) -> str:
-    """A text that every handler can write: what Python code says may have lone surrogates."""
-    return text.encode(errors="backslashreplace").decode()
-
-
-def _count(tokens: int | None) -> str:
-    return "unknown" if tokens is None else str(tokens)
+        # what Python code says may have lone surrogates, which not every handler can write
+        said = (event.error + trace.rstrip()).encode(errors="backslashreplace").decode()
+        _tools.warning("failed: %s", without_keys(said), extra={"event": "tool_failed"})
 
 
 def _said(message: machine.Message) -> dict[str, object]:

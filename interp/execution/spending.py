@@ -64,7 +64,12 @@ class Spending:
         Raises:
             ConfigurationError: prices are not installed.
         """
-        return [_price_of(*each) for each in self.replies]
+        return [
+            price_of_reply(model, reply.usage, served_model=reply.served_model, server=reply.server)
+            if reply.cost is None
+            else reply.cost  # as its event says where costs are limited
+            for model, reply in self.replies
+        ]
 
     def cost(self, model: Model) -> float | None:
         """What the replies cost together; None if it is not known of each.
@@ -112,14 +117,6 @@ class Spending:
             return f", about ${shown_price(sum(known, Decimal(0)))}" if known else ""
         servers = dict.fromkeys(reply.server for _, reply in self.replies if reply.server)
         return f", cost unknown at {' and '.join(servers)}" if servers else ""
-
-
-def _price_of(model: Model, reply: ModelReplied) -> Decimal | None:
-    """What a reply cost, as its event says where costs are limited, or by the model's price."""
-    if reply.cost is not None:
-        return reply.cost
-    named = {"served_model": reply.served_model, "server": reply.server}
-    return price_of_reply(model, reply.usage, **named)
 
 
 CostOf: TypeAlias = Callable[[Model, Usage], "Decimal | float | None"]

@@ -189,33 +189,30 @@ class RunSpans:
         telemetry, metrics = self._telemetry, self._telemetry.metrics
         frames, began = self._around(effect.at), monotonic()
         kinds = telemetry.trace.SpanKind
-        is_model = isinstance(effect, machine.CallModel)
         with ExitStack() as around:
+            if isinstance(effect, machine.CallModel):
+                model, kind = effect.request.model, kinds.CLIENT
+                name = f"chat {model.name}"
+                around.enter_context(noticing_retries(lambda *_: metrics.retried(model)))
+            else:
+                name, kind = f"execute_tool {effect.name}", kinds.INTERNAL
             span = around.enter_context(
                 telemetry.tracer.start_as_current_span(
-                    f"chat {effect.request.model.name}"
-                    if isinstance(effect, machine.CallModel)
-                    else f"execute_tool {effect.name}",
+                    name,
                     context=frames[-1].within,
-                    kind=kinds.CLIENT if is_model else kinds.INTERNAL,
+                    kind=kind,
                     attributes=_asked(effect, content=telemetry.content),
                     record_exception=False,
                     set_status_on_exception=False,
                 )
             )
-            if isinstance(effect, machine.CallModel):
-                model = effect.request.model
-                around.enter_context(noticing_retries(lambda *_: metrics.retried(model)))
 
             def answered(event: machine.Event) -> None:
                 self._answered(span, event)
                 metrics.answered(effect, event, monotonic() - began)
-                for each in frames:
-                    each.usage += (
-                        event.usage
-                        if isinstance(event, machine.ModelReplied)
-                        else machine.Usage(0, 0)
-                    )
+                if isinstance(event, machine.ModelReplied):
+                    for each in frames:
+                        each.usage += event.usage
 
             try:
                 yield answered

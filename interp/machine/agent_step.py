@@ -120,7 +120,7 @@ class AgentStep(FrameStep[AgentFrame]):
             self._summarised(event)
             return
         if message.role == AssistantRole and self._offers.hands_over:
-            message = message.said_by(frame.name)
+            message = evolve(message, speaker=frame.name)
         context, total = frame.context.append(message), event.usage.total_tokens
         self.change(
             context=context,

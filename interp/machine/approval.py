@@ -87,9 +87,10 @@ def as_read(value: Json, schema: Json = None, root: Json = None) -> Json:
         return [as_read(each, _item(schemas, i), root) for i, each in enumerate(value)]
     if isinstance(value, dict):
         return {key: as_read(each, _member(schemas, key), root) for key, each in value.items()}
-    if any(_takes_numbers(each) for each in schemas):
-        number = _number(value)
-        if number is not None:
+    for each in schemas:
+        types = each.get("type")
+        takes_numbers = {"integer", "number"} & {*(types if isinstance(types, list) else [types])}
+        if takes_numbers and (number := _number(value)) is not None:
             return number
     for each in schemas:
         if each.get("format") in _FORMATS:
@@ -157,11 +158,6 @@ def _alternatives(schema: Json, root: Json, seen: set[str]) -> Iterator[Mapping[
     for keyword in ("anyOf", "oneOf", "allOf"):
         for each in schema.get(keyword, ()):
             yield from _alternatives(each, root, seen)
-
-
-def _takes_numbers(schema: Mapping[str, Json]) -> bool:
-    types = schema.get("type")
-    return not {"integer", "number"}.isdisjoint(types if isinstance(types, list) else [types])
 
 
 def _item(schemas: tuple[Mapping[str, Json], ...], index: int) -> Json:

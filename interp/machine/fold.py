@@ -263,8 +263,11 @@ def _taken(run: RunContext, frame: Frame, event: Event, happened: list[Happened]
 
 
 def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
+    transition = TRANSITIONS[frame.status].get(type(event))
+    if transition is None:
+        raise ProtocolError(f"{event!r} answers nothing: it is {frame.status.value}")
     made = _form_of(frame.pattern)(run, frame)
-    _transition(frame, event).take(made, event)
+    transition.take(made, event)
     return made
 
 
@@ -316,13 +319,6 @@ def _settled(made: FrameStep[Any], happened: list[Happened]) -> Settled:
             return made.run, made.frame, ()
         left.extendleft(reversed(made.new))
     return made.run, made.frame, tuple(effects)
-
-
-def _transition(frame: Frame, event: Event) -> Transition:
-    transition = TRANSITIONS[frame.status].get(type(event))
-    if transition is None:
-        raise ProtocolError(f"{event!r} answers nothing: it is {frame.status.value}")
-    return transition
 
 
 # --- the whole run

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, Union
 from unicodedata import east_asian_width
 
-from attrs import asdict, evolve, field, frozen
+from attrs import asdict, field, frozen
 
 from gram import ArgumentError
 from gram.errors import expect, expect_all
@@ -216,10 +216,6 @@ class Message:
     speaker: str | None = field(default=None, validator=_is(*_TEXT))
     summary: str | None = field(default=None, validator=_is(*_TEXT))
     attachments: tuple[File, ...] = field(default=(), converter=_files, kw_only=True)
-
-    def said_by(self, speaker: str) -> Message:
-        """The same, said by an agent."""
-        return evolve(self, speaker=speaker)
 
     def __repr__(self) -> str:
         calls = [call_text(call.name, call.arguments) for call in self.tool_calls]

@@ -20,7 +20,6 @@ from attrs import evolve, frozen
 from gram import Pattern, Subject, walk
 from gram.trees import WALK_SUBJECT
 from lenses_ext import (
-    Model,
     Settings,
     agent_answer,
     agent_answer_schema,
@@ -114,7 +113,8 @@ def offers_of(program: Pattern, agent: Pattern) -> Offers:
 
 @memo
 def _offers(program: Pattern) -> Callable[[Pattern], Offers]:
-    in_handovers = _named_in_handovers(program)
+    handing = {each.value.identity: handoffs(each) for _, each in walk(program) if is_agent(each)}
+    in_handovers = {name for name, others in handing.items() if others}.union(*handing.values())
     weakly = ref(program)  # what is kept of a program must not keep the program
 
     def made(agent: Pattern) -> Offers:
@@ -178,13 +178,6 @@ def last_speaker(program: Pattern, agent: Pattern, context: ConversationContext)
     return definitions_of(program).get(next(speakers, None) or "", agent)
 
 
-def _named_in_handovers(program: Pattern) -> frozenset[str]:
-    agents = [each for _, each in walk(program) if is_agent(each)]
-    found = {each.value.identity: handoffs(each) for each in agents}
-    targets = (name for others in found.values() for name in others)
-    return frozenset([*targets, *(name for name, others in found.items() if others)])
-
-
 def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
     """The request of an agent's turn, or for a summary.
 
@@ -194,7 +187,9 @@ def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
     writer = summary_writer(frame.pattern) if is_summary else None
     agent = writer or frame.pattern
     own, settings, messages = _asked(agent), settings_of(run, agent), frame.context
-    models = _in_order(run, (own.model, *own.fallbacks))
+    models = (own.model, *own.fallbacks) if run.model is None else (run.model,)
+    if run.passed:  # those that could not be asked come last
+        models = tuple(sorted(models, key=lambda model: model in run.passed))
     if is_summary:
         settings = settings.with_changes({"toolChoice": None})
         messages = ConversationContext((to_read(frame),))
@@ -212,13 +207,6 @@ def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
         own.agent,
     )
     return CallModel(frame.at, request, is_summary)
-
-
-def _in_order(run: RunContext, models: tuple[Model, ...]) -> tuple[Model, ...]:
-    """The models of an agent as they are asked: the one for all, or those that could be asked."""
-    if run.model is not None:
-        return (run.model,)
-    return tuple(sorted(models, key=lambda model: model in run.passed)) if run.passed else models
 
 
 def settings_of(run: RunContext, agent: Pattern) -> Settings:
@@ -325,14 +313,11 @@ _GO_ON: Final = "Go on from there."
 
 def estimate(messages: Iterable[Message]) -> int:
     """How many tokens some messages have, roughly."""
-    return sum(
-        _OF_A_MESSAGE + _characters(message) // CHARACTERS_OF_A_TOKEN for message in messages
-    )
-
-
-def _characters(message: Message) -> int:
-    calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
-    return len(message.content) + calls
+    tokens = 0
+    for message in messages:
+        calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+        tokens += _OF_A_MESSAGE + (len(message.content) + calls) // CHARACTERS_OF_A_TOKEN
+    return tokens
 
 
 def length_of(frame: AgentFrame) -> int:

@@ -41,8 +41,15 @@ def with_answer(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     """
     known = _typed(program)
     if answer.pattern not in known:
-        made = _agents_with if lenses_ext.is_agent(program) else _workflow_with
-        known[answer.pattern] = made(program, answer)
+        if lenses_ext.is_agent(program):
+            names = {program.value.identity, *_may_answer(program)}
+
+            def typed(agent: Pattern) -> Pattern:
+                return _agent_with(agent, answer) if agent.value.identity in names else agent
+
+            known[answer.pattern] = lenses_ext.over(lenses_ext.each_agent, typed, program)
+        else:
+            known[answer.pattern] = _workflow_with(program, answer)
     return known[answer.pattern]
 
 
@@ -83,15 +90,6 @@ def with_value(response: AgentResponse[Any], answer: AnswerType[V] | None) -> Ag
 
 
 # --- agents
-
-
-def _agents_with(program: Pattern, answer: AnswerType[Any]) -> Pattern:
-    names = {program.value.identity, *_may_answer(program)}
-
-    def typed(agent: Pattern) -> Pattern:
-        return _agent_with(agent, answer) if agent.value.identity in names else agent
-
-    return lenses_ext.over(lenses_ext.each_agent, typed, program)
 
 
 def _may_answer(agent: Pattern) -> Iterator[str]:

@@ -226,15 +226,10 @@ def budget_of(state: State, options: RunOptions) -> execution.Budget | None:
         return None
     named = execution.named_model(options.get("model")) or state.model
     models = (named,) if named else (*models_of(state.agent), *fallbacks_of(state.agent))
-    addresses = {each: _address(each, options.get("base_url")) for each in models}
+    rows = {each: find_provider(each) for each in models}
+    given = options.get("base_url")
+    addresses = {each: given or (row.address if row else "") for each, row in rows.items()}
     budget = execution.Budget(cost_of or cost_at(addresses))
     if limits.cost is not None:
         budget.check(models)
     return budget
-
-
-def _address(model: Model, base_url: str | None) -> str:
-    provider = find_provider(model)
-    if base_url or provider is None:
-        return base_url or ""
-    return provider.address

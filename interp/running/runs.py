@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, closing
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Unpack
+from typing import Any, Generic, Unpack
 
 from gram.errors import expect
 
@@ -18,10 +18,6 @@ from ..shown import NOTEBOOK
 from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
 from .answer_types import declared_answer, with_value
 from .options import RunOptions, V, budget_of, check_options
-
-if TYPE_CHECKING:
-    from ..execution import RunLog
-    from ..history.stores import RecordLike
 
 
 class Run(Generic[V]):
@@ -156,6 +152,11 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
 
         if isinstance(handler, UntilChanged):
             handler.live = live
+    log = None
+    if (record := options.get("record")) is not None:
+        from ..history.stores import new_log  # imported late: most runs are not recorded
+
+        log = new_log(record)
     change = Resumed(
         limits_of(options.get("limits"), state.limits),
         named_model(options.get("model")),
@@ -167,7 +168,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         state,
         handler,
         tools=tools,
-        log=_log_at(options.get("record")),
+        log=log,
         change=None if change == Resumed() else change,
         observe=options.get("observe"),
         watch=options.get("watch"),
@@ -175,11 +176,3 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         at_once=options.get("at_once"),
         budget=budget_of(state, options),
     )
-
-
-def _log_at(record: RecordLike | None) -> RunLog | None:
-    if record is None:
-        return None
-    from ..history.stores import new_log  # imported late: most runs are not recorded
-
-    return new_log(record)

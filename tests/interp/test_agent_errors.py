@@ -26,9 +26,7 @@ CLASSES = {
 def test_an_error_comes_back_from_pickle_as_it_was(kind: Any) -> None:
     error = GIVEN.get(kind) or kind("first\nsecond")
     error.state = "where it stood"
-
     found = pickle.loads(pickle.dumps(error))
-
     assert type(found) is kind
     assert str(found) == str(error)
     assert vars(found) == vars(error)

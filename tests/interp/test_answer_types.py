@@ -14,30 +14,8 @@ import attrs
 import pydantic
 import pytest
 
+import interp
 from gram import Document, Pattern
-from interp import (
-    AgentResponse,
-    ApprovalNeeded,
-    AssistantRole,
-    ConfigurationError,
-    Finished,
-    Message,
-    Run,
-    ScriptedModel,
-    ValidationError,
-    WorkflowError,
-    answer_of,
-    arun,
-    ask_all,
-    astream,
-    begin,
-    create_tool,
-    load_run,
-    open_store,
-    resume_run,
-    run,
-    stream,
-)
 from interp.running import execute_agent
 from interp.workers.submission import to_submit
 from lenses_ext import (
@@ -94,9 +72,9 @@ class Tree:
 AGENT = create_agent_pattern("a", None, "OpenAI/m", "Answer.")
 
 
-def said(*replies: Any) -> ScriptedModel:
+def said(*replies: Any) -> interp.ScriptedModel:
     """A model that says these things."""
-    return ScriptedModel(replies)
+    return interp.ScriptedModel(replies)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +100,7 @@ def said(*replies: Any) -> ScriptedModel:
     ],
 )
 def test_the_value_is_of_the_type(answer_type: Any, reply: str, value: Any) -> None:
-    found = run(AGENT, "hi", model=said(reply), answer_type=answer_type).value
-
+    found = interp.run(AGENT, "hi", model=said(reply), answer_type=answer_type).value
     assert (found, type(found)) == (value, type(value))
 
 
@@ -133,7 +110,7 @@ def test_the_value_is_of_the_type(answer_type: Any, reply: str, value: Any) -> N
 def test_a_type_may_be_used_again(answer_type: Any, value: Any) -> None:
     for _ in range(2):
         model = said(json.dumps(value))
-        assert run(AGENT, "hi", model=model, answer_type=answer_type).value == value
+        assert interp.run(AGENT, "hi", model=model, answer_type=answer_type).value == value
 
 
 def test_alternatives_are_tried_in_their_order() -> None:
@@ -142,48 +119,47 @@ def test_alternatives_are_tried_in_their_order() -> None:
         x: int
 
     one, other = (
-        run(AGENT, "hi", model=said('{"x": 1}'), answer_type=each).value
+        interp.run(AGENT, "hi", model=said('{"x": 1}'), answer_type=each).value
         for each in (Dot | Point, Point | Dot)
     )
 
     assert (one, other) == (Dot(1), Point(1))
 
 
-async def awaited(**options: Any) -> AgentResponse:
-    return await arun(AGENT, "hi", **options)
+async def awaited(**options: Any) -> interp.AgentResponse:
+    return await interp.arun(AGENT, "hi", **options)
 
 
-async def last_seen(**options: Any) -> AgentResponse:
-    seen = [each async for each in astream(AGENT, "hi", **options)]
+async def last_seen(**options: Any) -> interp.AgentResponse:
+    seen = [each async for each in interp.astream(AGENT, "hi", **options)]
     return last(seen)
 
 
-def last(seen: list[Any]) -> AgentResponse:
+def last(seen: list[Any]) -> interp.AgentResponse:
     """The response at the end of a stream."""
-    assert isinstance(seen[-1], Finished)
+    assert isinstance(seen[-1], interp.Finished)
     return seen[-1].response
 
 
-def gone_on_with(**options: Any) -> AgentResponse:
+def gone_on_with(**options: Any) -> interp.AgentResponse:
     model = options.pop("model")
-    begun = begin(AGENT, "hi", **options, model="Offline/rehearsal")
-    return Run(begun.state, answer_type=options["answer_type"], model=model).finish()
+    begun = interp.begin(AGENT, "hi", **options, model="Offline/rehearsal")
+    return interp.Run(begun.state, answer_type=options["answer_type"], model=model).finish()
 
 
 @pytest.mark.parametrize(
     "way",
     [
         lambda **options: asyncio.run(awaited(**options)),
-        lambda **options: last(list(stream(AGENT, "hi", **options))),
+        lambda **options: last(list(interp.stream(AGENT, "hi", **options))),
         lambda **options: asyncio.run(last_seen(**options)),
         lambda **options: execute_agent(AGENT, "hi", **options),
-        lambda **options: begin(AGENT, "hi", **options).finish(),
+        lambda **options: interp.begin(AGENT, "hi", **options).finish(),
         gone_on_with,
     ],
 )
 def test_every_way_to_run_gives_it(way: Any) -> None:
     response = way(model=said('{"name": "Bob"}'), answer_type=Person)
-
     assert response.value == Person("Bob")
     assert response.content == '{"name": "Bob"}'
     assert pickle.loads(pickle.dumps(response)).value == Person("Bob")
@@ -191,9 +167,9 @@ def test_every_way_to_run_gives_it(way: Any) -> None:
 
 def test_the_program_that_is_recorded_declares_it(tmp_path: Path) -> None:
     file = tmp_path / "a.run.gram"
-    run(AGENT, "hi", model=said('{"name": "Bob"}'), answer_type=Person, record=file)
+    interp.run(AGENT, "hi", model=said('{"name": "Bob"}'), answer_type=Person, record=file)
 
-    recorded = load_run(file)
+    recorded = interp.load_run(file)
 
     assert view(agent_answer_schema, recorded.state.agent) == {
         "type": "object",
@@ -207,22 +183,22 @@ def test_the_program_that_is_recorded_declares_it(tmp_path: Path) -> None:
         },
         "required": ["name"],
     }
-    assert resume_run(file, answer_type=Person).value == Person("Bob")
+    assert interp.resume_run(file, answer_type=Person).value == Person("Bob")
 
 
 def test_a_run_that_is_resumed_gives_it() -> None:
-    look = create_tool("look", "Looks", {"type": "object", "properties": {}}, lambda _: 1)
+    look = interp.create_tool("look", "Looks", {"type": "object", "properties": {}}, lambda _: 1)
     agent = parse_program(
         '[a:Agent {instruction: "x", model: "OpenAI/m"} | [look:Tool {description: "Looks"} | '
         "()==>(::Any)]]"
     )
     call = {"tool_calls": [{"id": "1", "function": {"name": "look", "arguments": "{}"}}]}
-    with pytest.raises(ApprovalNeeded) as stopped:
-        run(agent, "hi", [look], model=said(call), answer_type=Person, policy=ask_all)
+    with pytest.raises(interp.ApprovalNeeded) as stopped:
+        interp.run(agent, "hi", [look], model=said(call), answer_type=Person, policy=interp.ask_all)
     assert stopped.value.log is not None
 
     options: Any = {"model": said('{"name": "Bob"}'), "approve": lambda _: True}
-    response = resume_run(stopped.value.log, [look], answer_type=Person, **options)
+    response = interp.resume_run(stopped.value.log, [look], answer_type=Person, **options)
 
     assert response.value == Person("Bob")
 
@@ -235,7 +211,7 @@ def test_who_takes_a_conversation_over_answers_in_the_type() -> None:
     over = {"tool_calls": [{"id": "1", "function": {"name": "billing", "arguments": "{}"}}]}
     model = said(over, "Bob!", '{"name": "Bob"}')
 
-    response = run(desk, "hi", agent="triage", model=model, answer_type=Person)
+    response = interp.run(desk, "hi", agent="triage", model=model, answer_type=Person)
 
     assert response.value == Person("Bob")
     assert model.requests[1].answer is not None
@@ -260,8 +236,7 @@ def declaring(answer: str) -> Document:
     ],
 )
 def test_an_equal_type_may_be_declared(program: str, answer_type: Any) -> None:
-    begun = begin(declaring(program), "hi", model=said(), answer_type=answer_type)
-
+    begun = interp.begin(declaring(program), "hi", model=said(), answer_type=answer_type)
     assert begun.state.agent == declaring(program).patterns[0]
 
 
@@ -274,9 +249,10 @@ def test_an_equal_type_may_be_declared(program: str, answer_type: Any) -> None:
 )  # fmt: skip
 def test_another_declared_type_is_refused_before_anything_is_asked(program: str) -> None:
     model = said()
-
-    with pytest.raises(ConfigurationError, match='agent "a" declares another answer than Place'):
-        run(declaring(program), "hi", model=model, answer_type=Place)
+    with pytest.raises(
+        interp.ConfigurationError, match='agent "a" declares another answer than Place'
+    ):
+        interp.run(declaring(program), "hi", model=model, answer_type=Place)
     assert model.requests == []
 
 
@@ -293,17 +269,16 @@ def test_another_declared_type_is_refused_before_anything_is_asked(program: str)
     ],
 )
 def test_what_is_no_type_of_answers_is_refused(answer_type: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"run: .*{message}"):
-        run(AGENT, "hi", model=said(), answer_type=answer_type)
-    with pytest.raises(ConfigurationError, match=f"answer_of: .*{message}"):
-        answer_of(answer_type)
+    with pytest.raises(interp.ConfigurationError, match=f"run: .*{message}"):
+        interp.run(AGENT, "hi", model=said(), answer_type=answer_type)
+    with pytest.raises(interp.ConfigurationError, match=f"answer_of: .*{message}"):
+        interp.answer_of(answer_type)
 
 
 def test_a_run_that_began_without_it_cannot_get_it() -> None:
-    state = begin(AGENT, "hi", model=said()).state
-
-    with pytest.raises(ConfigurationError, match="give answer_type=Person where it begins"):
-        Run(state, answer_type=Person)
+    state = interp.begin(AGENT, "hi", model=said()).state
+    with pytest.raises(interp.ConfigurationError, match="give answer_type=Person where it begins"):
+        interp.Run(state, answer_type=Person)
 
 
 # --- what is answered
@@ -312,19 +287,19 @@ def test_a_run_that_began_without_it_cannot_get_it() -> None:
 def test_what_the_type_itself_refuses_is_an_error() -> None:
     reply = '{"name": "Rex", "owner": {"name": "Al"}}'
 
-    with pytest.raises(ValidationError, match=r"the answer is no Pet: name: .*not again") as found:
-        run(AGENT, "hi", model=said(reply), answer_type=Pet)
+    with pytest.raises(
+        interp.ValidationError, match=r"the answer is no Pet: name: .*not again"
+    ) as found:
+        interp.run(AGENT, "hi", model=said(reply), answer_type=Pet)
     assert found.value.state is not None
     assert found.value.state.context[-1].content == reply
 
 
 def test_a_refusal_has_no_value() -> None:
-    refusal = Message(AssistantRole, "I would rather not.", refused=True)
-
-    response = run(AGENT, "hi", model=said(refusal), answer_type=Person)
-
+    refusal = interp.Message(interp.AssistantRole, "I would rather not.", refused=True)
+    response = interp.run(AGENT, "hi", model=said(refusal), answer_type=Person)
     assert response.refused
-    with pytest.raises(ValidationError, match=r"refused.*I would rather not"):
+    with pytest.raises(interp.ValidationError, match=r"refused.*I would rather not"):
         assert response.value
 
 
@@ -349,9 +324,7 @@ def flow(answer: str, signature: str = "") -> Pattern:
 )
 def test_the_result_of_a_workflow_is_of_the_type(answer: str, signature: str) -> None:
     model = said('{"name": "Oslo", "height": 23}')
-
-    response = run(flow(answer, signature), "hi", model=model, answer_type=Place)
-
+    response = interp.run(flow(answer, signature), "hi", model=model, answer_type=Place)
     assert response.value == {"name": "Oslo", "height": 23}
 
 
@@ -367,25 +340,24 @@ def test_a_result_that_does_not_fit_is_refused_before_anything_is_asked(
     answer: str, signature: str
 ) -> None:
     model = said()
-
-    with pytest.raises(ConfigurationError, match='result of the workflow "w" is no Place'):
-        run(flow(answer, signature), "hi", model=model, answer_type=Place)
+    with pytest.raises(interp.ConfigurationError, match='result of the workflow "w" is no Place'):
+        interp.run(flow(answer, signature), "hi", model=model, answer_type=Place)
     assert model.requests == []
 
 
 @pytest.mark.parametrize(
-    ("signature", "kind"), [("", WorkflowError), ("(x::Text)==>(::Object),", ValidationError)]
+    ("signature", "kind"),
+    [("", interp.WorkflowError), ("(x::Text)==>(::Object),", interp.ValidationError)],
 )
 def test_a_result_whose_type_nobody_knew_is_checked_when_it_comes(
     signature: str, kind: type[Exception]
 ) -> None:
     with pytest.raises(kind, match='missing required "name"'):
-        run(flow("(:Answer:Object)", signature), "hi", model=said("{}"), answer_type=Place)
+        interp.run(flow("(:Answer:Object)", signature), "hi", model=said("{}"), answer_type=Place)
 
 
 def test_the_answer_of_a_type_is_gram() -> None:
-    made = create_agent_pattern("a", None, "A/b", "x", answer=answer_of(Place))
-
+    made = create_agent_pattern("a", None, "A/b", "x", answer=interp.answer_of(Place))
     assert write_program(made) == (
         '[a:Agent {instruction: "x", model: "A/b"} | '
         "[::Answer::Object | (name::String), (height::Integer {optional: true})]]"
@@ -396,19 +368,18 @@ def test_the_answer_of_a_type_is_gram() -> None:
 
 
 def test_turns_of_a_conversation_have_values(tmp_path: Path) -> None:
-    with open_store(tmp_path / "runs.db") as store:
+    with interp.open_store(tmp_path / "runs.db") as store:
         for name in ("Al", "Bo"):
             kept_in: Any = {"record": store, "conversation": "talk"}
             model = said(f'{{"name": "{name}"}}')
-            response = run(AGENT, name, model=model, answer_type=Person, **kept_in)
+            response = interp.run(AGENT, name, model=model, answer_type=Person, **kept_in)
             assert response.value == Person(name)
         (_, second) = store.rows()
-        kept = resume_run(second.id, record=store, answer_type=Person)
+        kept = interp.resume_run(second.id, record=store, answer_type=Person)
 
     assert kept.value.name in ("Al", "Bo")
 
 
 def test_a_run_that_is_submitted_declares_it() -> None:
     state = to_submit(AGENT, "hi", {"answer_type": Place})
-
-    assert view(agent_answer, state.agent) == answer_of(Place)
+    assert view(agent_answer, state.agent) == interp.answer_of(Place)

@@ -51,7 +51,6 @@ def test_a_file_of_a_path_is_read_when_it_is_made(tmp_path: Path) -> None:
 
 def test_an_address_is_passed_on_and_says_what_it_is_by_its_path() -> None:
     file = File("https://me:secret@example.com/a.pdf?token=secret")
-
     assert (file.content, file.media_type) == (None, "application/pdf")
     assert File("http://example.com/view").kind == "picture"
     assert "secret" not in repr(file)
@@ -70,7 +69,6 @@ def test_an_address_is_passed_on_and_says_what_it_is_by_its_path() -> None:
 def test_what_no_model_takes_is_refused(content: bytes, given: Any, told: str) -> None:
     with pytest.raises(ValidationError) as caught:
         File(content, **given)
-
     assert told in str(caught.value)
 
 
@@ -100,7 +98,6 @@ def test_a_message_keeps_its_text_and_its_files() -> None:
 
 def test_a_run_that_is_begun_again_has_its_files() -> None:
     first = start(AGENT, ["What is this?", File(PNG)]).state
-
     assert start_again(first).state == first
     assert start_again(first).state.run.attachments == (File(PNG),)
 
@@ -117,10 +114,8 @@ def test_a_run_that_is_begun_again_has_its_files() -> None:
 )
 def test_a_list_is_one_text_and_files(given: Any, told: str) -> None:
     model = ScriptedModel([])
-
     with pytest.raises(ValidationError, match=told):
         run(AGENT, given, model=model)
-
     assert not model.requests
 
 
@@ -139,9 +134,7 @@ FLOW = loads_one("""
 
 def test_the_files_of_a_workflow_go_where_its_input_goes() -> None:
     model = ScriptedModel(["chart", "A chart.", "It is a chart."])
-
     response = run(FLOW, ["What is this?", File(PNG)], model=model)
-
     files = [request.messages[-1].attachments for request in model.requests]
     assert files == [(File(PNG),), (File(PNG),), ()]
     assert response.context[0].attachments == (File(PNG),)

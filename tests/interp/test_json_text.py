@@ -42,7 +42,6 @@ def test_whatever_is_read_can_be_written_and_read_again(text: str) -> None:
         value: Any = read_json(text)
     except ValueError:
         return
-
     assert read_json(write_json(value)) == value
 
 
@@ -55,7 +54,6 @@ def test_a_call_with_arguments_that_are_not_json_is_not_detected(value: str) -> 
 def test_a_value_that_holds_itself_is_refused_at_once() -> None:
     itself: list[Any] = []
     itself += [itself, itself]
-
     with pytest.raises(NotJson, match="nests deeper"):
         write_json(itself)
 
@@ -68,7 +66,6 @@ def test_what_cannot_be_written_is_told_with_its_path(value: Any) -> None:
 
 def test_a_checked_text_stays_as_it_is_and_is_equal_to_the_same_str() -> None:
     text = write_json({"a": [1, 1.0, True]})
-
     assert JsonText.read(text) is text
     assert JsonText.read('{ "a": [1, 1.0, true] }') == text == '{"a":[1,1.0,true]}'
     assert type(pickle.loads(pickle.dumps(text))) is JsonText

@@ -174,7 +174,6 @@ def test_gram_check_fails_where_an_error_is_reported(case: Case, tmp_path: Path)
 )
 def test_an_agent_that_is_not_refused_is_valid_once_it_is_resolved(case: Case, name: str) -> None:
     agent = resolve(case.document, name)
-
     assert not only_errors(validate_agent_pattern(agent))
     assert load(io.StringIO(case.text), name) == agent
     assert the_agent(agent, by="run") == agent
@@ -183,7 +182,6 @@ def test_an_agent_that_is_not_refused_is_valid_once_it_is_resolved(case: Case, n
 @pytest.mark.parametrize("case", CASES)
 def test_validate_program_reports_what_check_does_of_agents_and_tools(case: Case) -> None:
     found = told(validate_program(case.document))
-
     assert found == told(validate_program(loads(case.text)))
     assert set(found) <= set(case.faults)
     wanted = {case.faults[index] for indices in case.refused.values() for index in indices}
@@ -195,7 +193,6 @@ def test_an_edit_beside_a_fault_adds_none(case: Case) -> None:
     document = case.document
     edited = over(each_agent & agent_instruction, lambda text: f"{text} and more", document)
     longer = parse_program(f"// a line more\n{case.text} (more:Note)")
-
     assert new_errors(document, document) == ()
     assert new_errors(document, edited) == ()
     assert new_errors(document, longer) == ()
@@ -203,7 +200,6 @@ def test_an_edit_beside_a_fault_adds_none(case: Case) -> None:
 
 def test_of_two_equal_errors_the_new_one_is_found() -> None:
     one, two = '[a:Agent {instruction: "x", model: "A/b"} | t]', "\n[b:Agent | t]"
-
     assert [fault.code for fault in new_errors(parse_program(one), parse_program(one + two))] == [
         "missing-instruction",
         "missing-model",
@@ -222,7 +218,6 @@ def test_of_two_equal_errors_the_new_one_is_found() -> None:
 )  # fmt: skip
 def test_an_error_is_new_where_it_was_not_before(before: str, after: str, new: list[str]) -> None:
     found = new_errors(parse_program(before), parse_program(after))
-
     assert [fault.code for fault in found] == new
 
 
@@ -310,8 +305,6 @@ def test_an_edit_is_refused_for_the_errors_that_it_adds_and_for_no_others(
     file = tmp_path / "p.gram"
     file.write_text(FAULTY, encoding="utf-8")
     name, *rest = arguments
-
     result = CliRunner().invoke(gram, [name, str(file), *rest])
-
     assert result.exit_code == (1 if code else 0), result.output
     assert code is None or f"  error[{code}] " in result.output

@@ -51,9 +51,7 @@ GREETED = "Hello, Alice! Nice to meet you."
 
 def test_an_agent_is_executed_without_a_library_after_the_conversation_before() -> None:
     model = ScriptedModel(["Hi, Alice."])
-
     response = execute_agent(TALKER, "hi", EARLIER, model=model)
-
     (request,) = model.requests
     assert [message.content for message in request.messages] == ["I'm Alice.", "hi"]
     assert [message.content for message in response.context] == ["I'm Alice.", "hi", "Hi, Alice."]
@@ -62,9 +60,7 @@ def test_an_agent_is_executed_without_a_library_after_the_conversation_before() 
 
 def test_a_list_of_messages_is_a_context() -> None:
     model = ScriptedModel(["Hi, Alice."])
-
     response = execute_agent(TALKER, "hi", [*EARLIER], model=model)
-
     assert isinstance(response.context, ConversationContext)
     assert response == execute_agent(TALKER, "hi", EARLIER, model=ScriptedModel(["Hi, Alice."]))
     assert to_pattern([*EARLIER]) == to_pattern(EARLIER)
@@ -73,11 +69,9 @@ def test_a_list_of_messages_is_a_context() -> None:
 
 def test_an_agent_is_executed_with_the_context_before_the_library(hello_world: Pattern) -> None:
     model = ScriptedModel([CALL, "Done."])
-
     response = execute_agent_with_library(
         hello_world, "hi", EARLIER, hello_world_tool_library, model=model
     )
-
     assert [message.content for message in model.requests[0].messages] == ["I'm Alice.", "hi"]
     assert [each.result for each in response.tools_used] == [GREETED]
 
@@ -97,7 +91,6 @@ def test_a_program_and_what_is_said_to_it_that_are_swapped_are_recognised(
     hello_world: Pattern,
 ) -> None:
     swapped: Any = ("Hello.", hello_world)
-
     with pytest.raises(ArgumentError, match=r"run: the program comes first: run\(program, user_"):
         run(*swapped)
 
@@ -108,7 +101,6 @@ def test_a_library_and_a_context_that_are_swapped_are_recognised(
 ) -> None:
     with pytest.raises(ConfigurationError) as caught:
         swapped(hello_world)
-
     assert str(caught.value) == (
         "the tools and the context are swapped: run(agent, user_input, tools, context), "
         "execute_agent_with_library(agent, user_input, context, library)"
@@ -128,10 +120,8 @@ def test_an_argument_of_another_type_is_refused_before_the_model_is_asked(
     hello_world: Pattern, options: dict[str, Any]
 ) -> None:
     model = ScriptedModel(["hi"])
-
     with pytest.raises(GramError):
         run(hello_world, **{"user_input": "hi", "model": model, **options})
-
     assert model.requests == []
 
 
@@ -208,10 +198,8 @@ def test_nothing_said_is_refused_before_the_model_is_asked(text: str) -> None:
 
 def test_the_faults_of_an_invalid_program_are_in_the_error() -> None:
     agent = loads_one('[a:Agent {instruction: "", model: "b"}]')
-
     with pytest.raises(ValidationError) as caught:
         run(agent, "hi", model=ScriptedModel(["a"]))
-
     codes = [fault.code for fault in caught.value.faults]
     assert codes == [fault.code for fault in validate_agent_pattern(agent)]
     assert "empty-instruction" in codes
@@ -255,17 +243,6 @@ def test_a_run_tells_each_tool_where_it_is_called(implementation: Any) -> None:
     ]
 
 
-def test_after_a_run_there_is_no_context() -> None:
-    @tool(name="whereAmI", description="Says where it is")
-    def maybe(n: int, context: ToolContext | None = None) -> Any:
-        return context is None
-
-    response = by_run(ToolLibrary.of([maybe]))
-
-    assert [each.result for each in response.tools_used] == [False] * 4
-    assert maybe(n=1) is True
-
-
 # --- how a run is shown, and what is refused by name
 
 
@@ -305,7 +282,6 @@ def test_errors_of_a_run_have_no_frames_of_ours_but_the_call(hello_world: Patter
     model = ScriptedModel([ModelError("no")])
     with pytest.raises(ModelError) as failed:
         run(hello_world, "hi", hello_world_tool_library, model=model)
-
     assert len(failed.traceback) <= 4
 
 
@@ -315,7 +291,6 @@ SHORT_FORMS = (run, arun, stream, astream, resume_run, execute_agent, execute_ag
 @pytest.mark.parametrize("function", SHORT_FORMS, ids=lambda function: function.__name__)
 def test_the_hints_of_the_short_forms_can_be_read(function: Callable[..., Any]) -> None:
     hints = get_type_hints(function)
-
     assert hints.keys() - {"return"} == inspect.signature(function).parameters.keys()
 
 

@@ -133,9 +133,7 @@ def test_a_text_in_pieces_is_shown_as_it_is_replaced_whole(
 def test_only_what_may_be_the_beginning_of_a_key_is_held_back() -> None:
     with hidden("sk-1234567890abcdef"):
         stream = StreamWithoutKeys(known_keys())
-
         shown = [stream.feed(each) for each in ("task", "s sk-", "12 ", "sk-1234567890abcde", "f!")]
-
     assert shown == ["ta", "sks ", "sk-12 ", "", f"{REDACTED}!"]
 
 
@@ -174,10 +172,8 @@ def test_a_hidden_key_is_known_as_long_as_what_hides_it_is_kept() -> None:
     kept = pickle.loads(pickle.dumps(hide("kept-for-some-time", None, "", "short")))
     assert without_keys("kept-for-some-time, short") == f"{REDACTED}, short"
     assert "kept-for" not in repr(kept)
-
     del kept
     gc.collect()
-
     assert without_keys("kept-for-some-time") == "kept-for-some-time"
 
 

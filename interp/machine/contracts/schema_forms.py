@@ -173,14 +173,11 @@ def _meant(
         return [_meant(schema.get("items"), item, roots) for item in value]
     properties, required = schema.get("properties", {}), schema.get("required", ())
 
-    def stands_in(key: str, item: Json) -> bool:
-        is_optional = key in properties and key not in required
-        return item is None and is_optional and not accepts(properties[key], None, root)
-
+    optional = {key: below for key, below in properties.items() if key not in required}
     return {
         key: _meant(properties.get(key), item, roots)
         for key, item in value.items()
-        if not stands_in(key, item)
+        if item is not None or key not in optional or accepts(optional[key], None, root)
     }
 
 

@@ -254,9 +254,12 @@ class Parameters:
         validator_of(schema)
         self._text = schema
         self.schema = root = read_json(schema)
-        self._defaults: dict[int, dict[str, Json]] | None = {} if '"default"' in schema else None
+        self._has_defaults = '"default"' in schema
+        self._defaults: dict[int, dict[str, Json]] = {}
         self._not_null = frozenset(
-            key for key, below in _properties(root).items() if _null_means_default(below, root)
+            key
+            for key, below in _properties(root).items()
+            if _has_default(below) and not accepts(below, None, root)
         )
 
     def checked(self, args: dict[str, Json]) -> dict[str, Json]:
@@ -268,8 +271,7 @@ class Parameters:
         if self._not_null and None in args.values():
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
         check_against(self._text, args)
-        filled = args if self._defaults is None else self._filled(self.schema, args)
-        return dict(filled)
+        return dict(self._filled(self.schema, args) if self._has_defaults else args)
 
     def _filled(self, schema: Json, value: Json) -> Json:
         """A value with the defaults of a part of the schema, wherever objects are in it.
@@ -288,19 +290,16 @@ class Parameters:
 
     def _defaults_of(self, schema: Json) -> dict[str, Json]:
         """The defaults of an object's properties that their own schemas accept."""
-        known = {} if self._defaults is None else self._defaults
-        if id(schema) not in known:  # a part of the schema, which is kept as it is
-            known[id(schema)] = {
+        if id(schema) not in self._defaults:  # a part of the schema, which is kept as it is
+            self._defaults[id(schema)] = {
                 key: below["default"]
                 for key, below in _properties(schema).items()
                 if _has_default(below) and accepts(below, below["default"], self.schema)
             }
-        return known[id(schema)]
+        return self._defaults[id(schema)]
 
 
-@lru_cache(maxsize=512)
-def _parameters(schema: str) -> Parameters:
-    return Parameters(schema)
+_parameters = lru_cache(maxsize=512)(Parameters)
 
 
 @memo
@@ -316,10 +315,6 @@ def own_parameters_of(tool: Pattern) -> Parameters:
     A model may add what nobody asked for; what a person writes and nothing takes is a slip.
     """
     return Parameters(write_json({"additionalProperties": False, **view(tool_spec_schema, tool)}))
-
-
-def _null_means_default(schema: Json, root: Json) -> bool:
-    return _has_default(schema) and not accepts(schema, None, root)
 
 
 def _has_default(schema: Json) -> bool:

@@ -99,7 +99,6 @@ def test_a_process_is_interrupted_and_ends_whatever_goes_on(code: str, printed: 
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60
     )
-
     assert (done.stdout.strip(), done.stderr, done.returncode) == (printed, "", 0)
 
 
@@ -130,5 +129,4 @@ def test_many_threads_may_be_the_first_that_wait() -> None:
             [sys.executable, "-W", "error", "-c", MANY_FIRST],
             capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
-
         assert (done.stdout.strip(), done.stderr) == ("30", "")

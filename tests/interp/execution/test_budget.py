@@ -64,14 +64,12 @@ def spend(agent: Pattern, model: ScriptedModel, said: str = "hi", **options: Any
 def test_what_replies_cost_is_counted_in_their_events(hello_world: Pattern) -> None:
     begun: list[Any] = []
     spend(hello_world, replies(3), observe=lambda _, event: begun.append(event))
-
     costs = [each.cost for each in begun if isinstance(each, ModelReplied)]
     assert costs == [Decimal("0.03"), Decimal("0.01")]
 
 
 def test_a_run_stops_before_a_request_that_may_cost_too_much(hello_world: Pattern) -> None:
     model = replies(60)
-
     with pytest.raises(LimitError, match=r"\$0.60 of \$0.65, and the next request may cost"):
         spend(hello_world, model, settings={"maxTokens": 1}, limits=Limits(cost=0.65))
     assert len(model.requests) == 1
@@ -126,19 +124,15 @@ def test_requests_under_way_count(hello_world: Pattern) -> None:
 
 def test_a_first_request_is_refused_by_its_length(hello_world: Pattern) -> None:
     model = ScriptedModel(["Hi"])
-
     with pytest.raises(LimitError, match=r"\$0.00 of \$0.01, and the next request may cost"):
         spend(hello_world, model, "a" * 4_000, limits=Limits(cost=0.01))
-
     assert not model.requests
 
 
 def test_an_unknown_price_is_refused_before_anything_runs(hello_world: Pattern) -> None:
     model = ScriptedModel(["Hi"])
-
     with pytest.raises(ConfigurationError, match=r"the price of OpenAI/.* is not known"):
         spend(hello_world, model, limits=Limits(cost=1), cost_of=lambda model, usage: None)
-
     assert not model.requests
 
 
@@ -161,9 +155,7 @@ def test_servers_on_this_machine_cost_nothing(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
     model_server.will_say(Answer(completion(CALL)), "Hi")
-
     answer = run(hello_world, "hi", hello_world_tool_library, limits=Limits(cost=0.000001))
-
     assert answer.content == "Hi"
 
 

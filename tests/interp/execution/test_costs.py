@@ -13,20 +13,8 @@ from collections.abc import Callable
 
 import pytest
 
+import interp
 from gram import Pattern, parse
-from interp import (
-    AssistantRole,
-    ConversationContext,
-    Limits,
-    Message,
-    ScriptedModel,
-    Tool,
-    ToolCall,
-    ToolLibrary,
-    UserRole,
-    arun,
-    run,
-)
 from interp.machine import ModelReplied, ToolReturned, start, step
 from lenses_ext import (
     create_agent_pattern,
@@ -39,21 +27,23 @@ from lenses_ext import (
 from tests.calls import calls_of
 
 SIGNATURE = '(personName::Text {default: "world"})==>(::String)'
-CALL = Message(AssistantRole, "", [ToolCall("call_1", "hello0", '{"personName": "Alice"}')])
-HERE = Limits(iterations=100, tool_seconds=None, run_seconds=None)
+CALL = interp.Message(
+    interp.AssistantRole, "", [interp.ToolCall("call_1", "hello0", '{"personName": "Alice"}')]
+)
+HERE = interp.Limits(iterations=100, tool_seconds=None, run_seconds=None)
 """Limits without time, under which all is done in the thread that is counted."""
 
 
-def agent_with(tools: int) -> tuple[Pattern, ToolLibrary]:
+def agent_with(tools: int) -> tuple[Pattern, interp.ToolLibrary]:
     """An agent with so many tools, and their implementations."""
     specs = [create_tool_specification(f"hello{n}", "Greets", SIGNATURE) for n in range(tools)]
     agent = create_agent_pattern("greeter", "Greets people", "OpenAI/x", "Greet them.", specs)
-    return agent, ToolLibrary.of(map(implemented, specs))
+    return agent, interp.ToolLibrary.of(map(implemented, specs))
 
 
-def implemented(spec: Pattern) -> Tool:
+def implemented(spec: Pattern) -> interp.Tool:
     """A tool that does what a specification says."""
-    return Tool(
+    return interp.Tool(
         view(tool_spec_name, spec),
         "Greets",
         view(tool_spec_schema, spec),
@@ -62,10 +52,12 @@ def implemented(spec: Pattern) -> Tool:
     )
 
 
-def conversation(length: int) -> ConversationContext:
+def conversation(length: int) -> interp.ConversationContext:
     """A conversation of so many messages."""
-    roles = (UserRole, AssistantRole)
-    return ConversationContext(Message(roles[n % 2], f"Message {n}") for n in range(length))
+    roles = (interp.UserRole, interp.AssistantRole)
+    return interp.ConversationContext(
+        interp.Message(roles[n % 2], f"Message {n}") for n in range(length)
+    )
 
 
 def a_run(*, rounds: int = 1, tools: int = 1, earlier: int = 0) -> Callable[[], object]:
@@ -73,8 +65,8 @@ def a_run(*, rounds: int = 1, tools: int = 1, earlier: int = 0) -> Callable[[], 
     (agent, library), context = agent_with(tools), conversation(earlier)
 
     def act() -> object:
-        model = ScriptedModel([*[CALL] * rounds, "Hello."])
-        return asyncio.run(arun(agent, "Hello", library, context, model=model, limits=HERE))
+        model = interp.ScriptedModel([*[CALL] * rounds, "Hello."])
+        return asyncio.run(interp.arun(agent, "Hello", library, context, model=model, limits=HERE))
 
     act()
     return act
@@ -87,8 +79,8 @@ def sequence(length: int) -> Callable[[], object]:
     program = resolve(parse(f"[w:Workflow | {'-->'.join(f'({name})' for name in names)}] {agents}"))
 
     def act() -> object:
-        model = ScriptedModel(["ok"] * length)
-        return asyncio.run(arun(program, "hi", model=model, limits=HERE))
+        model = interp.ScriptedModel(["ok"] * length)
+        return asyncio.run(interp.arun(program, "hi", model=model, limits=HERE))
 
     act()
     return act
@@ -99,13 +91,11 @@ def test_a_run_grows_with_its_rounds_and_steps_and_no_faster(
     form: Callable[[int], Callable[[], object]],
 ) -> None:
     few, many = (calls_of(form(count)) for count in (20, 80))
-
     assert many < 6 * few
 
 
 def test_earlier_messages_and_other_tools_cost_a_run_little() -> None:
     alone = calls_of(a_run())
-
     assert calls_of(a_run(earlier=1_000)) < 2 * alone
     assert calls_of(a_run(tools=50)) < 2 * alone
 
@@ -137,7 +127,7 @@ def test_a_map_takes_memory_for_what_is_in_flight_and_for_results() -> None:
         waiting = list(effects)
         tracemalloc.start()
         while waiting:
-            said = Message(AssistantRole, "said " * 100)
+            said = interp.Message(interp.AssistantRole, "said " * 100)
             state, effects, _ = step(state, ModelReplied(waiting.pop(0).at, said))
             waiting += effects
             assert len(waiting) <= 4
@@ -164,9 +154,8 @@ print(*sys.modules)
 
 def test_what_a_run_has_made_goes_with_its_response() -> None:
     agent, library = agent_with(1)
-    response = run(agent, "Hello", library, model=ScriptedModel([CALL, "Hello."]))
+    response = interp.run(agent, "Hello", library, model=interp.ScriptedModel([CALL, "Hello."]))
     left = weakref.ref(response), weakref.ref(response.context)
     del response
     gc.collect()
-
     assert [each() for each in left] == [None, None]

@@ -78,7 +78,6 @@ EVENTS: list[Event] = [
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_no_part_of_an_event_has_a_key(event: Any) -> None:
     clean = event_without_keys(event, known_keys())
-
     shown = pickle.dumps(clean).decode(errors="replace").lower()
     for spelled in (KEY, json.dumps(KEY)[1:-1], json.dumps(json.dumps(KEY))[3:-3], escaped(KEY)):
         assert spelled.lower() not in shown
@@ -90,7 +89,6 @@ def test_json_of_an_event_is_still_json() -> None:
     replied = event_without_keys(EVENTS[0], known_keys())
     assert isinstance(replied, ModelReplied)
     (call,) = replied.message.tool_calls
-
     assert json.loads(call.arguments) == {"[redacted]": ["[redacted]"]}
     assert json.loads(call.echo or "") == {"a": "[redacted]"}
     assert json.loads(replied.message.echo or "") == {"thought": "[redacted]"}
@@ -184,7 +182,6 @@ def test_what_the_user_says_and_writes_is_not_changed(tmp_path: Path) -> None:
     model = ScriptedModel(["fine"])
     begun = begin(TALKER, f"my key is {KEY}", model=model, record=path)
     begun.finish()
-
     assert model.requests[0].messages[0].content == f"my key is {KEY}"
     assert begun.state.context[0].content == f"my key is {KEY}"
 
@@ -209,14 +206,12 @@ def test_what_an_approver_says_has_no_key() -> None:
     model = ScriptedModel(answers("x"))
     library = ToolLibrary.of(looking)
     done = run(AGENT, "hi", library, model=model, policy=ask_all, approve=lambda _: f"no {KEY}!")
-
     assert "no [redacted]!" in str(done.tools_used[0].error)
 
 
 def test_the_requests_that_are_logged_have_no_key(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "interp"):
         run(TALKER, f"it is {KEY}", model=ScriptedModel([f"it is {KEY}"]))
-
     assert KEY[:12] not in caplog.text
     assert caplog.text.count("it is [redacted]") == 2
 
@@ -226,7 +221,6 @@ def test_the_requests_that_are_logged_have_no_key(caplog: pytest.LogCaptureFixtu
 
 def test_an_error_shows_no_key_and_no_character_that_hides_others() -> None:
     error = AgentError(f"refused\n{KEY}\x1b[2J\u202egnp.exe\u200f\u2066")
-
     assert str(error) == "refused\n[redacted]\\x1b[2J\\u202egnp.exe\\u200f\\u2066"
     assert KEY not in repr(error)
     assert str(AgentError("it is http://user:password@host")) == "it is http://user:password@host"
@@ -235,5 +229,4 @@ def test_an_error_shows_no_key_and_no_character_that_hides_others() -> None:
 def test_a_key_that_was_handed_over_is_known(model_server: ModelServer) -> None:
     model = OpenAIModel(model_server.url, "handed-over-0123456789")
     model_server.will_say("it is handed-over-0123456789")
-
     assert run(TALKER, "hi", model=model).content == "it is [redacted]"

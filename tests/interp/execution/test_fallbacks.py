@@ -10,19 +10,8 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import Pattern, loads_one
-from interp import (
-    ConfigurationError,
-    ModelError,
-    TextDelta,
-    arun,
-    begin,
-    hello_world_tool_library,
-    load_run,
-    run,
-    stream,
-    timeline,
-)
 from interp.history.replaying import Replay
 from interp.machine import ModelReplied
 from lenses_ext import Model
@@ -80,7 +69,7 @@ def test_the_next_model_is_asked_where_one_cannot_be(
     first.will_say(*answers)
     second.will_say("Hello!")
 
-    response = run(agent, "hi", hello_world_tool_library)
+    response = interp.run(agent, "hi", interp.hello_world_tool_library)
 
     assert response.content == "Hello!"
     assert asked(second) == ["n"]
@@ -101,18 +90,15 @@ def test_what_is_refused_is_not_asked_of_another(
 ) -> None:
     first, second = servers
     first.will_say(answer)
-
-    with pytest.raises((ModelError, ConfigurationError)):
-        run(agent, "hi", hello_world_tool_library)
-
+    with pytest.raises((interp.ModelError, interp.ConfigurationError)):
+        interp.run(agent, "hi", interp.hello_world_tool_library)
     assert not second.requests
 
 
 def test_a_model_that_refuses_is_an_answer(agent: Pattern, servers: Two) -> None:
     first, second = servers
     first.will_say({"role": "assistant", "content": None, "refusal": "No."})
-
-    assert run(agent, "hi", hello_world_tool_library).refused
+    assert interp.run(agent, "hi", interp.hello_world_tool_library).refused
     assert not second.requests
 
 
@@ -122,8 +108,8 @@ def test_nobody_else_is_asked_once_a_word_was_shown(agent: Pattern, servers: Two
     first.will_say(Answer(events=[word], drop=True))
     seen: list[Any] = []
 
-    with pytest.raises(ModelError):
-        seen.extend(stream(agent, "hi", hello_world_tool_library))
+    with pytest.raises(interp.ModelError):
+        seen.extend(interp.stream(agent, "hi", interp.hello_world_tool_library))
 
     assert not second.requests
 
@@ -132,10 +118,8 @@ def test_a_stream_goes_to_the_next_before_its_first_word(agent: Pattern, servers
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say("Hello!")
-
-    seen = list(stream(agent, "hi", hello_world_tool_library))
-
-    assert "".join(each.text for each in seen if isinstance(each, TextDelta)) == "Hello!"
+    seen = list(interp.stream(agent, "hi", interp.hello_world_tool_library))
+    assert "".join(each.text for each in seen if isinstance(each, interp.TextDelta)) == "Hello!"
 
 
 def test_a_run_stays_with_the_model_that_answered(agent: Pattern, servers: Two) -> None:
@@ -143,7 +127,7 @@ def test_a_run_stays_with_the_model_that_answered(agent: Pattern, servers: Two) 
     first.will_say(*[BUSY] * 3)
     second.will_say(CALL, "Hello, Al!")
 
-    response = asyncio.run(arun(agent, "I'm Al", hello_world_tool_library))
+    response = asyncio.run(interp.arun(agent, "I'm Al", interp.hello_world_tool_library))
 
     assert response.content == "Hello, Al!"
     assert len(first.requests) == 3
@@ -156,17 +140,15 @@ def test_the_first_is_asked_again_where_the_one_that_answered_fails(
     first, second = servers
     first.will_say(*[BUSY] * 3, "Hello again!")
     second.will_say(CALL, *[BUSY] * 3)
-
-    assert run(agent, "I'm Al", hello_world_tool_library).content == "Hello again!"
+    assert interp.run(agent, "I'm Al", interp.hello_world_tool_library).content == "Hello again!"
 
 
 def test_where_none_answers_the_error_is_that_of_the_last(agent: Pattern, servers: Two) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say(Answer({"error": {"message": "gone"}}, 404))
-
-    with pytest.raises(ModelError, match="gone"):
-        run(agent, "hi", hello_world_tool_library)
+    with pytest.raises(interp.ModelError, match="gone"):
+        interp.run(agent, "hi", interp.hello_world_tool_library)
 
 
 def test_what_was_asked_and_why_is_recorded_and_replayed(
@@ -176,9 +158,9 @@ def test_what_was_asked_and_why_is_recorded_and_replayed(
     first.will_say(*[BUSY] * 3)
     second.will_say(CALL, "Hello, Al!")
     record = tmp_path / "a.run.gram"
-    response = run(agent, "I'm Al", hello_world_tool_library, record=record)
+    response = interp.run(agent, "I'm Al", interp.hello_world_tool_library, record=record)
 
-    kept = load_run(record)
+    kept = interp.load_run(record)
 
     event = kept.steps[0].event
     assert isinstance(event, ModelReplied)
@@ -188,7 +170,7 @@ def test_what_was_asked_and_why_is_recorded_and_replayed(
     assert "Overloaded" in why
     *_, last = Replay(kept).stream()
     assert getattr(last, "response", None) == response
-    entry = timeline(kept).entries[0]
+    entry = interp.timeline(kept).entries[0]
     assert entry.name == "Second/n"
     assert any(each.startswith("First/m: ") for each in entry.retries)
 
@@ -199,10 +181,8 @@ def test_a_fallback_that_cannot_be_asked_is_told_and_left_out(
     first, _ = servers
     monkeypatch.delenv("SECOND_BASE_URL")
     first.will_say("Hello!")
-
     with caplog.at_level(logging.WARNING, logger="interp"):
-        assert run(agent, "hi", hello_world_tool_library).content == "Hello!"
-
+        assert interp.run(agent, "hi", interp.hello_world_tool_library).content == "Hello!"
     assert "the fallback Second/n cannot be asked" in caplog.text
 
 
@@ -213,8 +193,8 @@ def test_fallbacks_of_a_call_are_written_into_its_program(
     first.will_say(*[BUSY] * 3)
     second.will_say("Hello!")
 
-    begun = begin(
-        hello_world, "hi", hello_world_tool_library, model="First/m", fallbacks=["Second/n"]
+    begun = interp.begin(
+        hello_world, "hi", interp.hello_world_tool_library, model="First/m", fallbacks=["Second/n"]
     )
 
     assert begun.state.agent.value.properties["model"] == loads_one(AGENT).value.properties["model"]
@@ -223,15 +203,13 @@ def test_fallbacks_of_a_call_are_written_into_its_program(
 
 @pytest.mark.parametrize("fallbacks", ["Second/n", [3], ["nobody"]])
 def test_wrong_fallbacks_are_one_message(hello_world: Pattern, fallbacks: Any) -> None:
-    with pytest.raises(ConfigurationError):
-        run(hello_world, "hi", hello_world_tool_library, fallbacks=fallbacks)
+    with pytest.raises(interp.ConfigurationError):
+        interp.run(hello_world, "hi", interp.hello_world_tool_library, fallbacks=fallbacks)
 
 
 def test_an_override_is_asked_alone(agent: Pattern, servers: Two) -> None:
     first, second = servers
     second.will_say(*[BUSY] * 3)
-
-    with pytest.raises(ModelError, match="Overloaded"):
-        run(agent, "hi", hello_world_tool_library, model="Second/n")
-
+    with pytest.raises(interp.ModelError, match="Overloaded"):
+        interp.run(agent, "hi", interp.hello_world_tool_library, model="Second/n")
     assert not first.requests

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any
 
@@ -22,14 +20,12 @@ from interp import (
     LimitError,
     Limits,
     ModelError,
-    OpenAIModel,
     Run,
     ScriptedModel,
     TextDelta,
     ToolError,
     ToolFinished,
     ToolStarted,
-    arun,
     ask_all,
     begin,
     resume_run,
@@ -457,39 +453,12 @@ def test_every_call_is_seen_with_what_the_model_was_told(blocking: bool) -> None
 def test_an_answer_that_was_cut_off_says_so() -> None:
     cut = {"choices": [{"message": {"content": "It is"}, "finish_reason": "length"}]}
     whole = {"choices": [{"message": {"content": "It is."}, "finish_reason": "stop"}]}
-
     for reply, truncated in ((cut, True), (whole, False)):
         begun = begin(AGENT, "hi", DOUBLE, model=ScriptedModel([reply]), match="types")
         assert begun.finish().truncated is truncated
 
 
 # --- time and threads
-
-
-@pytest.fixture
-def unanswering() -> Iterator[str]:
-    """The address of a server that accepts no connection: its queue is full."""
-    with socket.socket() as server, ExitStack() as waiting:
-        server.bind(("127.0.0.1", 0))
-        server.listen(0)
-        for _ in range(5):
-            client = waiting.enter_context(socket.socket())
-            client.setblocking(False)
-            client.connect_ex(server.getsockname())
-        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
-
-
-@either_way
-def test_the_time_of_a_run_holds_while_it_connects(unanswering: str, blocking: bool) -> None:
-    model = OpenAIModel(unanswering, "key", connect_timeout=600)
-    limits = Limits(run_seconds=0.3)
-    begun = begin(AGENT, "hi", DOUBLE, model=model, match="types", limits=limits)
-    asyncio.run(model.aprepare())  # clocks begin after it
-
-    with pytest.raises(LimitError, match="run_seconds"):
-        watched(begun, blocking)
-
-    model.close()
 
 
 class Chattering:
@@ -512,31 +481,5 @@ class Chattering:
 def test_the_time_of_a_run_holds_although_the_model_never_stops_talking(blocking: bool) -> None:
     limits = Limits(run_seconds=0.2)
     begun = begin(AGENT, "hi", DOUBLE, model=Chattering(), match="types", limits=limits)
-
     with pytest.raises(LimitError, match="run_seconds"):
         watched(begun, blocking)
-
-
-def test_hundreds_of_runs_at_once_share_a_hundred_threads() -> None:
-    most = 0
-
-    def work(n: int) -> int:
-        nonlocal most
-        most = max(most, threading.active_count())
-        time.sleep(0.01)
-        return n
-
-    class Blocking:
-        def complete(self, request: Request) -> Any:
-            return asking(1, 2) if len(request.messages) == 1 else "Done."
-
-    async def many() -> list[Any]:
-        library, options = working(work), {"model": Blocking(), "match": "types"}
-        runs = (arun(AGENT, "hi", library, **options) for _ in range(150))  # type: ignore[arg-type]  # of one of them each
-        return await asyncio.gather(*runs)
-
-    responses = asyncio.run(many())
-
-    assert {response.content for response in responses} == {"Done."}
-    assert all([each.result for each in response.tools_used] == [1, 2] for response in responses)
-    assert most < 150

@@ -16,30 +16,18 @@ from typing import Any
 
 import pytest
 
-from interp import (
-    ApprovalNeeded,
-    Limits,
-    ScriptedModel,
-    ToolLibrary,
-    ToolStarted,
-    astream,
-    begin,
-    load,
-    run,
-    stream,
-    tool,
-)
+import interp
 from tests.interp.one_tool import AGENT, asking, by_arun, by_run, either_driver, working
 
 Drive = Callable[..., Any]
 
 
-def sleeping(seconds: float) -> ToolLibrary:
+def sleeping(seconds: float) -> interp.ToolLibrary:
     """A tool that takes a while."""
     return working(lambda n: time.sleep(seconds) or n)
 
 
-def meeting(number: int) -> ToolLibrary:
+def meeting(number: int) -> interp.ToolLibrary:
     """A tool whose calls wait for each other, so many of them."""
     barrier = threading.Barrier(number, timeout=60)
     return working(lambda n: n if barrier.wait() >= 0 else None)
@@ -48,7 +36,6 @@ def meeting(number: int) -> ToolLibrary:
 @either_driver
 def test_the_calls_of_a_turn_are_made_at_once(drive: Drive) -> None:
     response = drive(meeting(8), [asking(*range(8)), "done"])
-
     assert [each.result for each in response.tools_used] == list(range(8))
 
 
@@ -74,11 +61,9 @@ def test_calls_are_made_one_after_another_where_the_caller_says_so(drive: Drive)
 
 def test_without_limits_of_time_the_thread_that_waits_calls_the_tools() -> None:
     threads: list[int] = []
-    limits = Limits(tool_seconds=None)
+    limits = interp.Limits(tool_seconds=None)
     library = working(lambda n: threads.append(threading.get_ident()))
-
     by_run(library, [asking(1, 2), "done"], limits=limits, at_once=1)
-
     assert set(threads) == {threading.get_ident()}
 
 
@@ -86,7 +71,7 @@ def test_without_limits_of_time_the_thread_that_waits_calls_the_tools() -> None:
 def test_a_tool_that_is_alone_never_runs_beside_another_call(drive: Drive) -> None:
     going, beside = 0, []
 
-    @tool(name="work", description="Works", alone=True)
+    @interp.tool(name="work", description="Works", alone=True)
     def work(n: int) -> Any:
         nonlocal going
         beside.append(going)
@@ -95,42 +80,14 @@ def test_a_tool_that_is_alone_never_runs_beside_another_call(drive: Drive) -> No
         going -= 1
         return n
 
-    drive(ToolLibrary.of([work]), [asking(1, 2, 3), "done"])
+    drive(interp.ToolLibrary.of([work]), [asking(1, 2, 3), "done"])
 
     assert beside == [0, 0, 0]
 
 
-def test_many_threads_run_agents_at_once() -> None:
-    found: list[str] = []
-
-    def one() -> None:
-        found.append(by_run(sleeping(0.1), [asking(1), "done"]).content)
-
-    threads = [threading.Thread(target=one) for _ in range(40)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(60)
-
-    assert found == ["done"] * 40
-
-
-def test_runs_begin_inside_tools_deeper_than_there_are_threads() -> None:
-    def nested(level: int) -> Any:
-        if level == 0:
-            return 0
-        inner = by_run(working(nested), [asking(level - 1), "done"])
-        return inner.tools_used[0].result + 1
-
-    response = by_run(working(nested), [asking(*([2] * 60)), "done"])
-
-    assert [each.result for each in response.tools_used] == [2] * 60
-
-
 def test_the_time_of_a_tool_begins_with_its_thread() -> None:
-    limits = Limits(tool_seconds=5, tool_calls=300, calls_per_tool=300)
+    limits = interp.Limits(tool_seconds=5, tool_calls=300, calls_per_tool=300)
     response = by_run(sleeping(1.8), [asking(*range(300)), "done"], limits=limits)
-
     assert {each.error for each in response.tools_used} == {None}
 
 
@@ -145,7 +102,7 @@ def test_a_tool_that_takes_too_long_is_left_behind_with_the_run_inside_it(drive:
             inside.append(type(error).__name__)
             raise
 
-    limits = Limits(tool_seconds=0.3)
+    limits = interp.Limits(tool_seconds=0.3)
     response = drive(working(runs_for_long), [asking(1), "done"], limits=limits)
 
     assert "did not answer within 0.3 s" in str(response.tools_used[0].error)
@@ -159,21 +116,21 @@ def test_a_tool_that_takes_too_long_is_left_behind_with_the_run_inside_it(drive:
 def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
     begun, may_end, waited = threading.Event(), threading.Event(), list[bool]()
 
-    @tool(name="work", description="Works")
+    @interp.tool(name="work", description="Works")
     async def blocks(n: int) -> Any:
         begun.set()
         waited.append(may_end.wait(60))
 
-    late = threading.Thread(target=by_run, args=(ToolLibrary.of([blocks]), [asking(1), "x"]))
+    late = threading.Thread(target=by_run, args=(interp.ToolLibrary.of([blocks]), [asking(1), "x"]))
     late.start()
     begun.wait()
 
-    @tool(name="work", description="Works")
+    @interp.tool(name="work", description="Works")
     async def quick(n: int) -> Any:
         await asyncio.sleep(0.01)
         return n
 
-    assert by_run(ToolLibrary.of([quick]), [asking(1), "done"]).content == "done"
+    assert by_run(interp.ToolLibrary.of([quick]), [asking(1), "done"]).content == "done"
     may_end.set()
     late.join()
     assert waited == [True]
@@ -181,10 +138,10 @@ def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
 
 def test_who_stops_reading_at_a_call_has_prevented_it() -> None:
     called: list[int] = []
-    model = ScriptedModel([asking(1), "done"])
-    seen: Any = stream(AGENT, "hi", working(called.append), model=model, match="types")
+    model = interp.ScriptedModel([asking(1), "done"])
+    seen: Any = interp.stream(AGENT, "hi", working(called.append), model=model, match="types")
     for each in seen:
-        if isinstance(each, ToolStarted):
+        if isinstance(each, interp.ToolStarted):
             break
     seen.close()
 
@@ -196,10 +153,10 @@ def test_an_asynchronous_stream_may_be_left_anywhere(where: str) -> None:
     called: list[int] = []
 
     async def leave() -> None:
-        model = ScriptedModel([asking(1), "done"])
-        seen = astream(AGENT, "hi", working(called.append), model=model, match="types")
+        model = interp.ScriptedModel([asking(1), "done"])
+        seen = interp.astream(AGENT, "hi", working(called.append), model=model, match="types")
         async for each in seen:
-            if isinstance(each, ToolStarted):
+            if isinstance(each, interp.ToolStarted):
                 break
         if where == "same task":
             await seen.aclose()
@@ -270,29 +227,27 @@ def test_a_watcher_is_told_before_the_next_effect_begins() -> None:
 def test_a_tool_has_the_context_of_whoever_runs_it(drive: Drive) -> None:
     variable: ContextVar[str] = ContextVar("variable", default="lost")
     variable.set("mine")
-
     response = drive(working(lambda n: variable.get()), [asking(1), "done"])
-
     assert response.tools_used[0].result == "mine"
 
 
 def test_a_call_that_runs_once_is_asked_about_after_an_interrupt_without_any_record() -> None:
     called: list[int] = []
 
-    @tool(name="work", description="Works", once=True)
+    @interp.tool(name="work", description="Works", once=True)
     def pay(n: int) -> Any:
         called.append(n)
         time.sleep(0.5)
 
     async def interrupted_twice() -> None:
-        model = ScriptedModel([asking(1), "done"])
-        begun = begin(AGENT, "hi", ToolLibrary.of([pay]), model=model, match="types")
+        model = interp.ScriptedModel([asking(1), "done"])
+        begun = interp.begin(AGENT, "hi", interp.ToolLibrary.of([pay]), model=model, match="types")
         task = asyncio.create_task(begun.afinish())
         await asyncio.sleep(0.2)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        with pytest.raises(ApprovalNeeded, match="work"):
+        with pytest.raises(interp.ApprovalNeeded, match="work"):
             await begun.afinish()
         assert [each.may_have_run for each in begun.state.asks] == [True]
 
@@ -324,7 +279,6 @@ def test_a_process_ends_at_once_though_a_tool_never_returns(way: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60
     )
-
     assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
 
 
@@ -334,7 +288,6 @@ def test_many_event_loops_in_a_row_leave_nothing_behind() -> None:
     for _ in range(50):
         by_arun(working(lambda n: n), [asking(1), "done"])
     gc.collect()  # what was left open would warn, and warnings are errors here
-
     assert len(list(Path("/proc/self/fd").iterdir())) <= open_before + 2
 
 
@@ -367,6 +320,6 @@ def test_branches_and_items_of_workflows_go_on_at_once(tmp_path: Any) -> None:
         "  (work)-->(), ()-[:EACH {at_once: 4}]->(work)]\n"
         '[work:Tool {description: "Works"} | (n::Integer)==>(::Any)]\n'
     )
-    response = run(load(program), {"items": [1, 2, 3, 4]}, meeting(4), match="types")
+    response = interp.run(interp.load(program), {"items": [1, 2, 3, 4]}, meeting(4), match="types")
 
     assert response.value == [1, 2, 3, 4]

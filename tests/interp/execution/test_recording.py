@@ -137,7 +137,6 @@ def killed_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_a_killed_process_leaves_what_had_happened(file: Path, killed_runs: list[Path]) -> None:
     shutil.copy(killed_runs[0], file)
     assert [each.event.at for each in load_run(file).steps] == [(0,), (0, 0)]
-
     again: list[int] = []
     assert resume_run(file, counting(again), model=ScriptedModel(["done"])).content == "done"
     assert again == [1]
@@ -150,10 +149,8 @@ def test_a_killed_process_leaves_what_had_happened(file: Path, killed_runs: list
 def test_no_file_of_somebody_else_is_recorded_in(file: Path, mine: str) -> None:
     file.write_text(mine)
     model = ScriptedModel(["hi"])
-
     with pytest.raises(OSError, match="exists already"):
         run(AGENT, "go", counting([]), model=model, record=file)
-
     assert (file.read_text(), model.requests) == (mine, [])
 
 
@@ -161,10 +158,8 @@ def test_no_link_is_followed_to_record_a_run(file: Path, tmp_path: Path) -> None
     target = tmp_path / "target"
     target.touch()
     file.symlink_to(target)
-
     with pytest.raises(OSError, match="exists already"):
         run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
-
     assert target.read_text() == ""
 
 
@@ -174,14 +169,12 @@ def test_a_file_that_another_process_has_just_made_is_not_taken(file: Path) -> N
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(OSError, match="another process records a run in it"):
             run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
-
     assert file.exists()
 
 
 def test_a_run_that_cannot_begin_leaves_no_file(file: Path) -> None:
     with pytest.raises(AgentError):
         run(AGENT, "go", model=ScriptedModel([]), record=file)
-
     assert not file.exists()
 
 
@@ -252,7 +245,6 @@ def test_what_is_no_run_file_is_refused(
     file: Path, text: str, error: type[Exception], message: str
 ) -> None:
     file.write_text(text)
-
     with pytest.raises(error, match=message):
         load_run(file)
 
@@ -291,9 +283,7 @@ def test_a_run_file_keeps_its_mode_and_is_written_at_its_end_alone(file: Path) -
     run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
     file.chmod(0o640)
     before = file.read_bytes()
-
     resume_run(file, counting([]))
-
     assert file.read_bytes() == before
     assert file.stat().st_mode & 0o777 == 0o640
 
@@ -418,10 +408,8 @@ def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Pat
 
 def test_a_call_is_asked_about_though_its_tool_is_no_longer_marked(killed: Path) -> None:
     done: list[int] = []
-
     with pytest.raises(ApprovalNeeded):
         resume_run(killed, counting(done), model=ScriptedModel([]))
-
     assert [(ask.at, ask.may_have_run) for ask in load_run(killed).state.asks] == [((0, 0), True)]
     assert done == [1]
 
@@ -498,7 +486,6 @@ ANY_NOTE = st.one_of(
 @given(ANY_NOTE)
 def test_every_note_comes_back_equal_from_its_line(note: Note) -> None:
     line = note_line(note)
-
     assert "\n" not in line
     assert note_from_pattern(loads_one(line)) == note
 
@@ -516,5 +503,4 @@ def test_every_note_comes_back_equal_from_its_line(note: Note) -> None:
 def test_what_is_no_note_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(ValidationError, match=message) as caught:
         note_from_pattern(loads_one("\n" + text))
-
     assert caught.value.faults[0].lineno == 2

@@ -217,45 +217,6 @@ def test_what_stops_a_run_is_told_while_a_person_is_asked_and_the_question_stays
     assert finished(again, later=later).content in ("a", "c")
 
 
-@pytest.mark.parametrize("later", [False, True])
-def test_a_failed_model_stops_the_run_which_goes_on_with_what_was_done(later: bool) -> None:
-    def says(request: Request) -> str:
-        if request.instruction == "b" and len(model.requests) < 3:
-            raise ModelError("down")
-        return f"{request.instruction} of {request.messages[-1].content}"
-
-    done: list[str] = []
-    model = Says(says)
-    does = library(lambda x: done.append(x) or "done")  # type: ignore[func-returns-value]  # None
-    begun = begin(BRANCHES, "x", does, model=model, match="name")
-    with pytest.raises(ModelError, match="down"):
-        finished(begun, later=later)
-
-    again = finished(Run(begun.state, does, model=model, match="name"), later=later)
-
-    assert again.content == 'b of {"t":"done","a":"a of x"}'
-    assert done == ["x"]
-
-
-@pytest.mark.parametrize("later", [False, True])
-def test_approval_inside_an_agent_reaches_the_caller_with_its_position(later: bool) -> None:
-    policy = ApprovalPolicy([ApprovalRule("ask", "helper/send")])
-    replies = [call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}'), "Sent.", "Done."]
-    sent: list[str] = []
-    does = library(lambda to: sent.append(to) or "ok", "send", "to")  # type: ignore[func-returns-value]  # None
-    model = ScriptedModel(replies)
-    begun = begin(BOSS, "hi", does, model=model, match="name", policy=policy)
-
-    with pytest.raises(ApprovalNeeded):
-        finished(begun, later=later)
-    assert [each.at for each in begun.state.asks] == [(0, 0, 0, 0)]
-    assert sent == []
-
-    resumed = Run(begun.state, does, model=model, match="name", approve=lambda _: True)
-    assert finished(resumed, later=later).content == "Done."
-    assert sent == ["ann"]
-
-
 DEEP = resolve(
     parse(
         """
@@ -333,9 +294,7 @@ def test_what_a_policy_denies_inside_when_a_run_is_resumed_can_be_replayed(tmp_p
 def test_what_is_said_inside_is_observed_with_its_position() -> None:
     replies = [call("helper", '{"input": "go"}'), "Sent.", "Done."]
     does = library(str.upper, "send", "to")
-
     seen = list(stream(BOSS, "hi", does, model=ScriptedModel(replies), match="name"))
-
     said = [(each.at, each.text) for each in seen if isinstance(each, TextDelta)]
     assert said == [((0, 0, 0), "Sent."), ((1,), "Done.")]
     assert not [each for each in seen if isinstance(each, ToolStarted)]
@@ -360,10 +319,8 @@ def test_a_tool_is_told_which_agent_calls_it() -> None:
 
 def test_tools_of_agents_inside_are_bound_before_anything_runs() -> None:
     model = ScriptedModel([])
-
     with pytest.raises(Exception, match='tool "send" is not in the library'):
         begin(BOSS, "hi", model=model)
-
     assert model.requests == []
 
 

@@ -67,7 +67,6 @@ def attributes(span: ReadableSpan) -> dict[str, object]:
 def test_a_span_has_the_server_that_is_not_the_providers_own(spans: Spans) -> None:
     said = Reply(Message(AssistantRole, "hi"), server="https://proxy.test/v1")
     run(AGENT, "go", counting([]), model=ScriptedModel([said]), telemetry=Telemetry(spans.provider))
-
     found = attributes(spans.named("chat b"))
     assert (found["server.address"], found["server.port"]) == ("proxy.test", 443)
 
@@ -293,6 +292,5 @@ def test_the_span_of_an_agent_inside_that_fails_is_marked(
 
 def test_without_a_provider_spans_go_to_that_of_the_process() -> None:
     response = run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), telemetry=Telemetry())
-
     assert response.content == "done"
     assert trace.get_current_span() is trace.INVALID_SPAN

@@ -140,9 +140,7 @@ def test_its_failure_is_told_to_the_agent_that_called(events: list[Any], told: s
 
 def test_arguments_of_an_agent_are_checked_as_those_of_a_tool() -> None:
     reply = ModelReplied((0,), say("", ("helper", {"text": 1})))
-
     _, (asked,) = folded(start(BOSS, "go")[0], reply)
-
     assert asked.request.messages[-1].content.startswith('error: arguments of "helper" are refused')
 
 
@@ -190,16 +188,6 @@ def test_tokens_and_calls_are_counted_together() -> None:
     assert state.tools_used[-1].result == "late, and kept"
 
 
-def test_at_a_limit_the_outermost_agent_answers() -> None:
-    looks = ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))
-    state, _, _ = start(BOSS, "go", limits=Limits(tool_calls=2, on_limit="answer"))
-
-    state, (asked,) = folded(state, CALLED, ToolReturned((0, 1), '"x"'), looks)
-
-    assert asked.at == (1,)
-    assert "2 tool calls (limit: tool_calls)" in asked.request.messages[-2].content
-
-
 def test_an_agent_can_be_called_with_its_arguments() -> None:
     helper = BOSS.elements[0]
 
@@ -217,9 +205,7 @@ def test_an_agent_can_be_called_with_its_arguments() -> None:
 @pytest.mark.parametrize("given", ["a b", JsonText("a b"), {"article": "a b"}])
 def test_a_text_is_that_of_the_only_parameter(given: Any) -> None:
     agent = loads_one('[s:Agent {instruction: "Sum.", model: "A/b"} | (article::Text)==>(::Text)]')
-
     _, (asked,), _ = start(agent, given)
-
     assert [each.content for each in asked.request.messages] == ["a b"]
     assert asked.request.answer is None
 
@@ -275,19 +261,15 @@ def test_the_last_speaker_answers_the_next_message() -> None:
     state, _, _ = start(DESK, "pay", agent="triage")
     events = ModelReplied((0,), say("", ("billing", {}))), ModelReplied((1,), say("Paid."))
     state, _ = folded(state, *events)
-
     _, (asked,), _ = start(DESK, "and now?", state.context, agent="triage")
-
     assert asked.request.instruction == "Bill."
 
 
 def test_handing_over_for_ever_reaches_the_limit() -> None:
     state, _, _ = start(DESK, "pay", agent="triage", limits=Limits(iterations=4))
-
     for turn in range(5):
         other = ["billing", "triage"][turn % 2]
         state, effects = folded(state, ModelReplied((turn,), say("", (other, {}))))
-
     assert (state.status, effects) == (Status.LIMITED, ())
     assert state.stopped == "4 rounds of tool calls (limit: iterations)"
 
@@ -312,7 +294,5 @@ def test_an_agent_that_hands_over_to_one_that_is_not_there_is_refused() -> None:
 def test_an_answer_of_any_type_is_json() -> None:
     agent = loads_one('[s:Agent {instruction: "Sum.", model: "A/b"} | (text::Text)==>(::Any)]')
     state, _, _ = start(agent, "a b")
-
     state, (again,) = folded(state, ModelReplied((0,), say("plain words")))
-
     assert "it is not JSON" in again.request.messages[-1].content

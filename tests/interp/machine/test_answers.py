@@ -51,7 +51,6 @@ def test_the_type_is_sent_as_a_response_format(model_server: ModelServer) -> Non
 
 def test_an_agent_without_a_declared_answer_has_no_value() -> None:
     agent = loads_one('[a:Agent {instruction: "x", model: "OpenAI/m"}]')
-
     assert run(agent, "hi", model=ScriptedModel([GOOD])).value is None
 
 
@@ -104,7 +103,6 @@ def said(*replies: str, answer: str = "(:Answer:String)") -> AgentResponse:
 @pytest.mark.parametrize("answer", [SIZE, SIZE.replace("Answer", "Answer:Type"), CHOSEN_BY_NAME])
 def test_a_choice_is_answered_by_its_text(answer: str, reply: str) -> None:
     response = said(reply, answer=answer)
-
     assert (response.value, response.content, response.is_text) == ("long", "long", True)
     assert response.context[-1].content == "long"
 
@@ -112,7 +110,6 @@ def test_a_choice_is_answered_by_its_text(answer: str, reply: str) -> None:
 def test_a_text_that_is_no_choice_is_reported_once() -> None:
     agent = loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {SIZE}]')
     model = ScriptedModel(["Long!", "long"])
-
     assert run(agent, "Well?", model=model).value == "long"
     told = model.requests[1].messages[-1].content
     assert '"Long!" is not one of' in told
@@ -126,7 +123,6 @@ def test_a_text_that_is_no_choice_is_reported_once() -> None:
 @example('"a" "b"')
 def test_a_reply_that_is_no_json_string_is_the_text_itself(text: str) -> None:
     assume(not is_a_string(text))
-
     assert said(text).value == text
 
 

@@ -12,22 +12,7 @@ from hypothesis import assume, given, strategies as st
 from pyrsistent import pmap
 
 from gram import GramError, Pattern, parse
-from interp import Tool, ToolLibrary, Usage, begin
-from interp.machine import (
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Effect,
-    ModelReplied,
-    Request,
-    State,
-    Status,
-    ToolReturned,
-    pending,
-    start,
-    step,
-)
+from interp import Tool, ToolLibrary, Usage, begin, machine
 from interp.machine.messages import AssistantRole, Message, ToolCall, UserRole
 from lenses_ext import resolve
 
@@ -81,13 +66,13 @@ def read(text: str) -> Pattern:
     """A workflow that can be run; others, such as with types that do not fit, are left out."""
     try:
         found = resolve(parse(text))
-        start(found, "x")
+        machine.start(found, "x")
     except GramError:
         assume(False)
     return found
 
 
-def reply(request: Request) -> Message:
+def reply(request: machine.Request) -> Message:
     """A reply that depends on the request alone: calls first, where there are tools."""
     last = request.messages[-1]
     if request.tools and last.role == UserRole:
@@ -98,46 +83,45 @@ def reply(request: Request) -> Message:
     return Message(AssistantRole, f"{request.instruction}<{len(last.content)}")
 
 
-def answer(effect: Effect, failing: str = "") -> Any:
+def answer(effect: machine.Effect, failing: str = "") -> Any:
     """The event that answers an effect, the same whenever it comes; one tool may fail."""
-    if isinstance(effect, CallModel):
-        return ModelReplied(effect.at, reply(effect.request))
-    if isinstance(effect, CallTool):
+    if isinstance(effect, machine.CallModel):
+        return machine.ModelReplied(effect.at, reply(effect.request))
+    if isinstance(effect, machine.CallTool):
         if effect.name == failing:
-            return CallFailed(effect.at, "broke")
-        return ToolReturned(effect.at, "[1,2,3]")
-    return Decided(effect.at, True)
+            return machine.CallFailed(effect.at, "broke")
+        return machine.ToolReturned(effect.at, "[1,2,3]")
+    return machine.Decided(effect.at, True)
 
 
-def ended(program: Pattern, random: Random | None, failing: str = "") -> State:
+def ended(program: Pattern, random: Random | None, failing: str = "") -> machine.State:
     """The State in which a run ends whose answers come in some order, else in the order asked."""
-    state, effects, _ = start(program, "x")
+    state, effects, _ = machine.start(program, "x")
     waiting = list(effects)
     while waiting:
         effect = waiting.pop(random.randrange(len(waiting)) if random else 0)
-        state, effects, _ = step(state, answer(effect, failing))
+        state, effects, _ = machine.step(state, answer(effect, failing))
         waiting += effects
         if failing:  # what a workflow that failed had under way is not waited for
-            left = {each.at for each in pending(state)}
+            left = {each.at for each in machine.pending(state)}
             waiting = [each for each in waiting if each.at in left]
-        assert {each.at for each in waiting} == {each.at for each in pending(state)}
+        assert {each.at for each in waiting} == {each.at for each in machine.pending(state)}
     return state
 
 
 @given(workflows().map(read), st.randoms(use_true_random=False))
 def test_any_order_of_answers_ends_in_the_same_state(program: Pattern, random: Random) -> None:
     state = ended(program, None)
-
-    assert state.status is Status.DONE
+    assert state.status is machine.Status.DONE
     assert ended(program, random) == state
 
 
-def without_counts(state: State) -> State:
+def without_counts(state: machine.State) -> machine.State:
     """The same without what was used: tokens and calls, also those that a failed workflow made."""
     nothing = Usage(0, 0)
     run = attrs.evolve(state.run, usage=nothing, counted=nothing, calls=0, called=())
     frame = state.frame
-    if frame.status is Status.FAILED:
+    if frame.status is machine.Status.FAILED:
         frame = attrs.evolve(frame, made=pmap())
     return attrs.evolve(state, run=run, frame=frame)
 
@@ -149,7 +133,6 @@ def test_after_one_failure_only_what_was_used_depends_on_the_order(
     steps = [tool for name in _names(program) if (tool := f"{name}s") in _names(program)]
     failing = data.draw(st.sampled_from(steps or ["none"]))
     state = ended(program, None, failing)
-
     assert without_counts(ended(program, random, failing)) == without_counts(state)
 
 
@@ -159,11 +142,11 @@ class Replies:
     def __init__(self, random: Random) -> None:
         self._random = random
 
-    def complete(self, request: Request) -> Message:
+    def complete(self, request: machine.Request) -> Message:
         """The reply."""
         return reply(request)
 
-    async def acomplete(self, request: Request) -> Message:
+    async def acomplete(self, request: machine.Request) -> Message:
         """The reply, later."""
         for _ in range(self._random.randrange(4)):
             await asyncio.sleep(0)
@@ -185,9 +168,7 @@ def _names(pattern: Pattern) -> list[str]:
 @given(workflows().map(read), st.integers())
 def test_both_pumps_end_in_that_state(program: Pattern, seed: int) -> None:
     options: Any = {"model": Replies(Random(seed)), "match": "name"}  # drawn in any order
-
     blocking, later = (begin(program, "x", library_of(program), **options) for _ in range(2))
     blocking.finish()
     asyncio.run(later.afinish())
-
     assert blocking.state == later.state == ended(program, None)

@@ -169,7 +169,6 @@ def test_an_answer_is_what_the_notation_says_of_it(wanted: str, said: Any, node:
 
 def test_two_arrows_for_equal_numbers_are_both_taken_and_both_results_kept() -> None:
     text = choosing([1, 2], 1, 1.0, 2)
-
     assert validate_program(parse_program(text)) == ()
     assert sorted(taken(text, 1)) == ["n0", "n1", "t"]  # both are run at once
     assert set(workflow_of(parse_program(text).patterns[0]).nodes) == {"t", "n0", "n1", "n2"}

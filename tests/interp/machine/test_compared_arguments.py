@@ -102,7 +102,6 @@ def test_values_that_differ_do_not_fit(glob: str, value: Any) -> None:
 def test_a_text_is_what_its_schema_reads_it_as(glob: str, value: Any, schema: Any) -> None:
     if isinstance(value, list):
         glob = json.dumps([glob]) if schema["items"].get("format") else f"[{glob}]"
-
     assert _decision(glob, value, schema) == "deny"
 
 
@@ -112,7 +111,6 @@ def test_references_of_a_schema_are_followed() -> None:
         "$defs": {"Amount": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/Amount"}]}},
     }
     policy = ApprovalPolicy([ApprovalRule("deny", "pay", {"value": "100"})])
-
     assert policy.decide("pay", {"value": "1e2"}, schema=schema) == "deny"
 
 
@@ -125,7 +123,6 @@ def test_a_number_that_is_too_long_stays_a_text(text: str) -> None:
 @given(json_values())
 def test_a_value_written_as_json_fits_itself(value: Any) -> None:
     glob = value if isinstance(value, str) else json.dumps(value)
-
     assert _decision(glob, value) == "deny" or "[" in glob
 
 
@@ -155,9 +152,7 @@ def pay(amount: int) -> str:
 @pytest.mark.parametrize("written", ["100.0", "1e2", "0.01e4"])
 def test_no_way_of_writing_an_amount_passes_the_rule_of_a_run(written: str) -> None:
     model = ScriptedModel([tool_calls(("a", "pay", f'{{"amount": {written}}}')), "ok"])
-
     response = run(loads_one(PROGRAM), "pay", [pay], model=model, policy=STOP_100)
-
     assert "forbids" in (response.tools_used[0].error or "")
 
 
@@ -186,5 +181,4 @@ def test_a_policy_given_later_compares_values_too() -> None:
 )  # fmt: skip
 def test_a_rule_of_an_agent_names_it_before_the_slash(rule: str, decision: str) -> None:
     policy = ApprovalPolicy([ApprovalRule("deny", rule)])
-
     assert policy.decide("pay", {}, by="bank") == decision

@@ -42,7 +42,6 @@ from interp.machine import (
     ToolReturned,
     fold,
     pending,
-    response,
     resume,
     start,
     step,
@@ -87,29 +86,11 @@ def after(reply: Message, **more: Any) -> tuple[State, tuple[Any, ...]]:
 
 def test_a_run_begins_by_asking_the_model_with_what_the_pattern_says() -> None:
     state, (effect,), _ = start(AGENT, "hi")
-
     assert isinstance(effect, CallModel)
     assert effect.request.instruction == "Help."
     assert [m.content for m in effect.request.messages] == ["hi"]
     assert effect.request.tools == AGENT.elements
     assert state.agent is AGENT
-
-
-def test_a_reply_without_calls_ends_the_run() -> None:
-    state, effects = after(Message(AssistantRole, "hello"))
-
-    assert effects == ()
-    assert state.status is Status.DONE
-    assert response(state).content == "hello"
-
-
-def test_calls_become_effects_with_defaults_filled_in() -> None:
-    _, effects = after(calls(("add", {"x": 2}), ("say", {"text": "ok"})))
-
-    assert [(e.at, e.name, e.args) for e in effects] == [
-        ((0, 0), "add", {"x": 2, "y": 1}),
-        ((0, 1), "say", {"text": "ok"}),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +116,6 @@ def test_calls_become_effects_with_defaults_filled_in() -> None:
 )  # fmt: skip
 def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected: str) -> None:
     state, (effect,) = after(calls((name, arguments)))
-
     assert told(state) == [expected]
     assert isinstance(effect, CallModel)
     assert state.tools_used[0].error is not None
@@ -164,26 +144,21 @@ def test_arguments_that_cannot_be_written_as_json_are_reported_to_the_model(
 @given(st.text() | odd_json().map(json.dumps))
 def test_whatever_arguments_a_model_writes_are_run_or_told(arguments: str) -> None:
     state, effects = after(calls(("say", well_formed(arguments)), ("add", well_formed(arguments))))
-
     assert effects
     assert pickle.loads(pickle.dumps(state)) == state
 
 
 def test_calls_of_a_reply_that_was_cut_off_are_not_run() -> None:
     state, _, _ = start(AGENT, "hi")
-
     state, (effect,), _ = step(state, ModelReplied((0,), calls(("add", {"x": 1})), truncated=True))
-
     assert isinstance(effect, CallModel)
     assert "cut off" in told(state)[0]
 
 
 def test_results_are_told_in_the_order_of_the_calls() -> None:
     state, _ = after(calls(("say", {"text": "a"}), ("say", {"text": "b"})))
-
     state, _, _ = step(state, ToolReturned((0, 1), '"second"'))
     state, _, _ = step(state, ToolReturned((0, 0), '{"k":[1]}'))
-
     assert told(state) == ['{"k":[1]}', "second"]
     assert [m.call_id for m in state.context if m.call_id] == ["c0", "c1"]
 
@@ -296,18 +271,14 @@ def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
 def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: str) -> None:
     reply = ModelReplied((0,), calls(("say", {"text": "a"}), ("say", {"text": "b"})), Usage(10, 2))
     state, _, _ = start(AGENT, "hi", limits=Limits(**limits))
-
     state, effects, _ = step(state, reply)
-
     assert (state.status, state.stopped, effects) == (Status.LIMITED, stopped, ())
     assert [type(each) for each in resume(state, Limits())[1]] == [CallTool, CallTool]
 
 
 def test_an_answer_is_given_even_when_it_took_more_tokens_than_allowed() -> None:
     state, _, _ = start(AGENT, "hi", limits=Limits(tokens=1))
-
     state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x"), Usage(10, 2)))
-
     assert state.status is Status.DONE
 
 
@@ -331,7 +302,6 @@ def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
     states = _states()
     for status in (Status.AWAITING_MODEL, Status.AWAITING_TOOLS):
         state, effects, _ = step(states[status], TimeUp())
-
         assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
         assert state.stopped == "600 seconds (limit: run_seconds)"
         assert resume(state) == resume(states[status])
@@ -369,9 +339,7 @@ def test_a_result_of_another_type_than_declared_is_an_error_unless_the_run_allow
     check: bool, said: str
 ) -> None:
     state, _ = after(calls(("add", {"x": 1})), check_results=check)
-
     state, _, _ = step(state, ToolReturned((0, 0), '"two"'))
-
     assert told(state) == [said]
 
 
@@ -416,11 +384,8 @@ def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
 
 def test_a_policy_does_not_answer_a_question_that_it_comes_with() -> None:
     waiting, (call,) = after(calls(("say", {"text": "a"})))
-
     begun, _, _ = step(waiting, CallBegun(call.at))
-
     asking, (ask,), _ = step(begun, Resumed(policy=ApprovalPolicy()))
-
     assert isinstance(ask, Ask)
     assert step(asking, Resumed(policy=ApprovalPolicy()))[1] == (call,)
 

@@ -113,9 +113,7 @@ def test_results_of_tools_are_summarised_once_all_calls_are_answered() -> None:
 
 def test_without_the_setting_nothing_is_summarised() -> None:
     model = ScriptedModel(["Ada."])
-
     run(agent(""), "Who?", TOOLS, LONG, model=model)
-
     assert said(model.requests[0]) == [*(message.content for message in LONG), "Who?"]
 
 
@@ -138,9 +136,7 @@ def test_the_length_is_that_of_the_last_reply_and_what_came_since() -> None:
     model = ScriptedModel(
         [completion(tool_calls(("c1", "look", {"what": "it"})), usage=usage), "Short.", "Done."]
     )
-
     run(agent(), "Look.", TOOLS, model=model)
-
     assert model.requests[1].instruction == INSTRUCTION
 
 
@@ -157,7 +153,6 @@ FAILED: dict[str, Any] = {
 @pytest.mark.parametrize("first", FAILED.values(), ids=FAILED)
 def test_a_summary_that_fails_is_asked_for_once_more(first: Any) -> None:
     model = ScriptedModel([first, "Ada, 1815.", "Ada."])
-
     assert run(agent(), "Who?", TOOLS, LONG, model=model).content == "Ada."
 
 
@@ -175,9 +170,7 @@ def test_a_summary_that_fails_twice_ends_the_run_and_says_what_to_do(tmp_path: P
 
 def test_a_summary_is_not_shown_as_the_answer() -> None:
     model = ScriptedModel(["Ada, 1815.", "Ada."])
-
     seen = list(stream(agent(), "Who?", TOOLS, LONG, model=model))
-
     assert "".join(each.text for each in seen if isinstance(each, TextDelta)) == "Ada."
 
 
@@ -265,7 +258,6 @@ def test_the_agent_that_is_named_for_it_writes_the_summary() -> None:
 
 def test_an_agent_that_is_not_there_writes_no_summary() -> None:
     found = check_program(parse(AGENT.format(settings='compactAt: 0.5, compactBy: "nobody"')))
-
     (wrong,) = [each for each in found if each.severity == "error"]
     assert wrong.code == "summary-writer"
     assert 'compactBy names "nobody"' in wrong.message

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from interp import (
-    AgentResponse,
-    AssistantRole,
-    ConversationContext,
-    FunctionRole,
-    Message,
-    ToolCall,
-    ToolInvocation,
-    UserRole,
-)
+import interp
 
 # --- how they are shown
 
 
 def test_reprs_are_short_and_say_what_counts() -> None:
-    call = ToolCall("1", "greet", '{"name": "Al"}')
-    asked = Message(AssistantRole, "", [call])
-    context = ConversationContext([Message(UserRole, "hi"), asked])
-    used = [ToolInvocation("greet", {"name": "Al"}, "Hello")] * 7
-    response = AgentResponse("x" * 100, used, context, truncated=True)
+    call = interp.ToolCall("1", "greet", '{"name": "Al"}')
+    asked = interp.Message(interp.AssistantRole, "", [call])
+    context = interp.ConversationContext([interp.Message(interp.UserRole, "hi"), asked])
+    used = [interp.ToolInvocation("greet", {"name": "Al"}, "Hello")] * 7
+    response = interp.AgentResponse("x" * 100, used, context, truncated=True)
 
     assert repr(asked) == '<Message assistant: greet(name: "Al")>'
     assert repr(context) == f"<ConversationContext of 2 messages, last: {asked!r}>"
@@ -30,16 +21,16 @@ def test_reprs_are_short_and_say_what_counts() -> None:
 
 
 def test_a_notebook_never_takes_a_conversation_as_html() -> None:
-    call = ToolCall("1", "greet", '{"name": "<b>"}')
-    context = ConversationContext(
+    call = interp.ToolCall("1", "greet", '{"name": "<b>"}')
+    context = interp.ConversationContext(
         [
-            Message(UserRole, "<script> there"),
-            Message(AssistantRole, "I call", [call]),
-            Message(FunctionRole("<i>"), "done"),
+            interp.Message(interp.UserRole, "<script> there"),
+            interp.Message(interp.AssistantRole, "I call", [call]),
+            interp.Message(interp.FunctionRole("<i>"), "done"),
         ]
     )
 
-    for shown in (context, AgentResponse("done", (), context, truncated=True)):
+    for shown in (context, interp.AgentResponse("done", (), context, truncated=True)):
         form = shown._repr_mimebundle_()
         assert form["text/plain"] == repr(shown)
         assert "&lt;script&gt; there" in form["text/html"]

@@ -80,9 +80,7 @@ def shown(name: str, given: str) -> str:
 
 def test_a_sequence_hands_on_what_each_says() -> None:
     workflow = program("[w:Workflow | a, b, c, (a)-->(b)-->(c)]", "a", "b", "c")
-
     state, seen = run_of(workflow, "x", shown)
-
     assert seen == [("a", 0), ("b", 0), ("c", 0)]
     assert response(state).content == "c(b(a(x)))"
     assert [each.content for each in state.context] == ["x", "c(b(a(x)))"]
@@ -113,11 +111,9 @@ def test_a_choice_passes_on_what_was_given_and_its_other_arms_are_skipped(
     chosen: str, arm: str
 ) -> None:
     workflow = program(CHOICE, "triage", "billing", "tech", "last")
-
     state, seen = run_of(
         workflow, "x", lambda name, given: chosen if name == "triage" else shown(name, given)
     )
-
     assert seen == [("triage", 0), (arm, 0), ("last", 0)]
     assert response(state).content == f"last({arm}(x))"
 
@@ -149,9 +145,7 @@ def test_a_choice_may_be_made_on_the_input(given: str, arm: str) -> None:
     workflow = program(
         """[w:Workflow | a, b, ()-[:WHEN {is: "x"}]->(a)-->(), ()-[:OTHERWISE]->(b)-->()]""", *"ab"
     )
-
     state, seen = run_of(workflow, given, shown)
-
     assert seen == [(arm, 0)]
     assert response(state).content == f"{arm}({given})"
 
@@ -180,14 +174,12 @@ def test_an_empty_list_is_mapped_to_an_empty_list() -> None:
     state, seen = run_of(
         program(EACH, "worker", "last"), "x", lambda name, _: [] if name == "list" else "z"
     )
-
     assert seen == [("list",), ("last", 0)]
     assert state.status is Status.DONE
 
 
 def test_what_is_no_list_cannot_be_mapped() -> None:
     state, _ = run_of(program(EACH, "worker", "last"), "x", lambda *_: 3)
-
     assert (state.status, state.stopped) == (
         Status.FAILED,
         'step "worker" maps over a list, found 3',
@@ -294,7 +286,6 @@ def test_agents_of_a_loop_keep_their_conversations() -> None:
     state, (asked,), _ = start(program(LOOP, "writer", "critic"), "x")
     state, (asked,), _ = step(state, answer(asked, shown))
     state, (asked,), _ = step(state, answer(asked, shown))
-
     said = [each.content for each in asked.request.messages]
     assert said == ["x", "writer(x)", "critic(writer(x))"]
 
@@ -421,7 +412,6 @@ def test_a_workflow_is_a_tool_of_an_agent_and_its_failure_is_told() -> None:
 
 def test_a_node_may_be_used_again_under_another_name() -> None:
     workflow = program("[w:Workflow | a, b, (a)-->(b)-->(again::a)]", "a", "b")
-
     assert response(run_of(workflow, "x", shown)[0]).content == "a(b(a(x)))"
 
 

@@ -107,7 +107,6 @@ def test_any_schema_has_a_strict_form_or_an_error_of_ours(schema: dict[str, Any]
 def test_what_has_no_strict_form_is_named(schema: dict[str, Any], reason: str) -> None:
     with pytest.raises(ToolError) as caught:
         strict_schema({"type": "object", **schema}, "t")
-
     assert str(caught.value) == f'tool "t" has no strict form: {reason}'
 
 
@@ -142,7 +141,6 @@ def test_a_null_that_stands_for_nothing_is_left_out_and_no_other(
     schema: dict[str, Any], given_: Any, meant: Any
 ) -> None:
     found = without_stand_ins({"type": "object", **schema}, given_)
-
     assert found == (given_ if meant is ... else meant)
 
 
@@ -164,7 +162,6 @@ def test_a_null_in_a_choice_is_read_by_the_branch_that_was_chosen() -> None:
 @pytest.mark.parametrize("const", [{"const": "x"}, {"type": "string", "const": "x"}])
 def test_what_may_be_left_out_may_be_null(const: dict[str, Any]) -> None:
     schema = {"type": "object", "properties": {"a": const, "b": {"enum": ["x"]}}}
-
     check(strict_schema(schema, "t"), {"a": None, "b": None})
 
 
@@ -222,7 +219,6 @@ def test_the_older_dialect_has_no_strict_functions() -> None:
     model = OpenAIModel("https://api.openai.com/v1", "k", "functions")
     settings = Settings({"strictTools": "on"})
     body = model.body(Request(Model("A", "b"), "x", empty_context, (FITS,), settings))
-
     assert body["functions"][0]["parameters"] == view(tool_spec_schema, FITS)
 
 
@@ -249,9 +245,7 @@ def received(agent: Pattern, model: Any = None) -> tuple[list[Any], str | None]:
 
 def test_a_tool_receives_the_same_arguments_from_a_strict_model(model_server: ModelServer) -> None:
     model_server.will_say(tool_calls(("c", "search", CALL)), "done")
-
     calls, error = received(search_agent('strictTools: "on"'))
-
     assert (calls, error) == ([{"query": "a", "limit": 10}], None)
     (function,) = (each["function"] for each in model_server.requests[0]["tools"])
     assert function["strict"] is True
@@ -260,9 +254,7 @@ def test_a_tool_receives_the_same_arguments_from_a_strict_model(model_server: Mo
 
 def test_a_null_for_an_optional_parameter_is_refused_unless_tools_are_strict() -> None:
     reply = {"function_call": {"name": "search", "arguments": '{"query": "a", "order": null}'}}
-
     calls, error = received(search_agent("seed: 1"), ScriptedModel([reply, "done"]))
-
     assert calls == []
     assert error is not None
     assert "$.order" in error
@@ -307,5 +299,4 @@ def test_a_flag_of_another_type_is_refused_with_its_place() -> None:
 def test_a_json_schema_stays_valid(schema: dict[str, Any]) -> None:
     before = [fault.code for fault in json_schema_diagnostics(schema) if fault.severity == "error"]
     after = json_schema_diagnostics(from_openapi_schema(schema))
-
     assert before == [fault.code for fault in after if fault.severity == "error"] == []

@@ -47,9 +47,7 @@ LISTS: dict[str, Any] = {
 @pytest.mark.parametrize("form", TOOL_FORMS)
 def test_every_form_is_known_by_its_keys_and_whatever_is_around_it(form: str) -> None:
     told: list[str] = []
-
     (tool,) = tools_from_json(LISTS[form], tell=told.append)
-
     assert signature_text(tool) == SIGNATURE
     assert told == []
 

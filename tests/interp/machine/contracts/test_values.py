@@ -108,7 +108,6 @@ def test_arguments_keep_the_order_in_which_they_were_given(deeper: Any) -> None:
     schema = parameters(
         a={**INTEGER, "default": 1}, b=INTEGER, c={**INTEGER, "default": 1}, **deeper
     )
-
     assert list(validate_tool_args(schema, {"b": 1, "a": 2})) == ["b", "a", "c", *deeper]
 
 
@@ -207,9 +206,7 @@ def test_every_violation_has_its_path() -> None:
 @pytest.mark.parametrize(("count", "more"), [(5, []), (6, ["and 1 more"]), (9, ["and 4 more"])])
 def test_of_many_violations_the_first_five_are_told(count: int, more: list[str]) -> None:
     names = [f"p{i}" for i in range(count)]
-
     lines = refusal(parameters(**dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))
-
     assert (
         lines.splitlines()
         == [f'$.{name}: "x" is not of type "integer"' for name in names][:5] + more
@@ -266,7 +263,6 @@ TREE = {"$ref": "#/$defs/Tree"}
 def test_a_default_that_holds_its_own_type_is_put_in_as_it_is(child: Any, default: Any) -> None:
     tree = parameters(size={**INTEGER, "default": 1}, child={**child, "default": default})
     schema = {**parameters(tree=TREE), "$defs": {"Tree": tree}}
-
     assert validate_tool_args(schema, {"tree": {}}) == {"tree": {"size": 1, "child": default}}
 
 
@@ -311,7 +307,6 @@ def test_types_that_double_with_each_level_are_checked() -> None:
 
 def test_what_cannot_be_checked_in_time_is_refused() -> None:
     schema = doubling(60)
-
     assert refusal(schema, {"x": nested(60, "1")}).startswith("checking it would take too long")
 
 
@@ -350,14 +345,11 @@ def test_the_answer_is_given_without_what_was_around_it(
     model_server: ModelServer, drive: Any, said: str
 ) -> None:
     model_server.will_say(said)
-
     response = drive(NAMES)
-
     assert response.value == [{"name": "Bob"}]
     assert response.context[-1].content == '[{"name":"Bob"}]'
 
 
 def test_an_object_of_the_programs_own_is_not_taken_apart(model_server: ModelServer) -> None:
     model_server.will_say('{"answer": 5}')
-
     assert run(agent("[:Answer:Object | (answer::Integer)]"), "hi").value == {"answer": 5}
