@@ -9,22 +9,12 @@ from gram import GramError, Pattern
 from gram.documents import WatchedFiles
 from lenses_ext import Model, agent_name, view
 
+from .. import machine
 from ..errors import AgentError, ConfigurationError, RunTakenError
 from ..execution import RunLog, Spending, named_model
 from ..files import File
 from ..history.records import context_after
-from ..machine import (
-    AgentResponse,
-    ConversationContext,
-    Given,
-    State,
-    Status,
-    ToolInvocation,
-    UserRole,
-    empty_context,
-    is_correction,
-    path_of_names,
-)
+from ..machine import AgentResponse, ConversationContext, Given, State, Status
 from ..models import call_in_text, connect_model
 from ..programs import fallbacks_of, models_of, the_agent, tools_in
 from ..running import BeginOptions, begin
@@ -97,7 +87,7 @@ class Talk:
         self._held = ExitStack()
         self._telemetry = self._held.enter_context(telemetry())
         self._is_anew = False
-        self.context = self._kept.conversation.context if self._kept else empty_context
+        self.context = self._kept.conversation.context if self._kept else machine.empty_context
         self._turns: list[tuple[ConversationContext, Given]] = []
         self._unanswered: Given | None = None
         self._is_refused = False
@@ -185,7 +175,7 @@ class Talk:
                 tell(f"the fallback {model} cannot be asked: {error}")
 
     @property
-    def calls(self) -> list[ToolInvocation]:
+    def calls(self) -> list[machine.ToolInvocation]:
         """The tool calls of the last turn."""
         return self._terminal.calls
 
@@ -243,7 +233,7 @@ class Talk:
         said = [
             at
             for at, each in enumerate(self.context)
-            if each.role == UserRole and not is_correction(each)
+            if each.role == machine.UserRole and not machine.is_correction(each)
         ]
         if not said:
             return None
@@ -253,7 +243,7 @@ class Talk:
 
     def begin_anew(self) -> None:
         """Begin an empty conversation; what is kept of the old one stays until the next message."""
-        self.context, self._turns, self._unanswered = empty_context, [], None
+        self.context, self._turns, self._unanswered = machine.empty_context, [], None
         self.attached, self._is_anew = (), True
 
     def _log(self) -> RunLog | None:
@@ -309,7 +299,10 @@ class Talk:
             tell("the tool calls of this turn stay in the conversation")
         if isinstance(failure, GramError | OSError):
             self._terminal.show_failure(state, failure)
-        if isinstance(failure, AgentError) and len(step := path_of_names(state, failure.at)) > 1:
+        if (
+            isinstance(failure, AgentError)
+            and len(step := machine.path_of_names(state, failure.at)) > 1
+        ):
             tell(f"{'/'.join(step)} failed")
         is_known = self._kept is not None and (is_changed or not self._kept.is_habit)
         if self._kept and is_open and is_known and not isinstance(failure, RunTakenError):

@@ -20,16 +20,9 @@ from lenses_ext.composing import changes
 from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, load_project, skill_in
 
 from ..failures import NO, exit_code_of, shown
+from ..inputs import files as sources
 from ..inputs.declaring import json_option
-from ..inputs.files import (
-    STDIN,
-    bytes_in_git,
-    file_in_git,
-    files_in_git,
-    find_files,
-    path_in_repository,
-    read_text,
-)
+from ..inputs.files import STDIN, files_in_git, read_text
 from ..terminal.changes_shown import FileChanges, Where, json_of, show_changes
 from ..terminal.faults_shown import tell_failure
 from ..terminal.output import note, show_json
@@ -104,7 +97,7 @@ def _side(given: str, other: str) -> _Side:
         return _in_git(given, None if ":" in given else other if lexists(other) else ".")
     if given == STDIN or not Path(given).is_dir():
         return {"": partial(_read, given)}
-    return {relpath(each, given): partial(_read, str(each)) for each in find_files(given)}
+    return {relpath(each, given): partial(_read, str(each)) for each in sources.find_files(given)}
 
 
 def _read(name: str) -> tuple[Pattern, ...]:
@@ -116,9 +109,9 @@ def _read(name: str) -> tuple[Pattern, ...]:
 def _skill_in_git(program: str, path: str | None, folder: str) -> Pattern | UnreadSkill | None:
     """The skill in a folder that a program in git names, which is ``REV:path``."""
     revision, _, file = program.partition(":")
-    file = file if path is None else path_in_repository(file)
+    file = file if path is None else sources.path_in_repository(file)
     shown = posixpath.normpath(posixpath.join(posixpath.dirname(file), folder, SKILL_FILE))
-    content = file_in_git(f"{revision}:{shown}")
+    content = sources.file_in_git(f"{revision}:{shown}")
     return None if content is None else skill_in(content, shown, folder)
 
 
@@ -127,7 +120,7 @@ def _in_git(revision: str, path: str | None) -> _Side:
 
     def read(name: str, hash_: str) -> tuple[Pattern, ...]:
         called = posixpath.join(named, name) if name else named
-        patterns = parse_program(decode(bytes_in_git(hash_), called), called).patterns
+        patterns = parse_program(decode(sources.bytes_in_git(hash_), called), called).patterns
         return having_skills(patterns, partial(_skill_in_git, called, path))
 
     found = files_in_git(revision, path)

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from itertools import chain
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -15,20 +16,11 @@ import click
 
 from gram import GramError, only_errors
 from gram.words import counted
-from lenses_ext import Model
 from lenses_ext.names import find_runnables
 
+from ... import models
 from ...errors import ConfigurationError
-from ...models import (
-    ADDRESS_RULE,
-    OFFLINE,
-    Provider,
-    check_program,
-    connect_model,
-    is_address,
-    known_providers,
-    offered_models,
-)
+from ...models import OFFLINE, Provider, connect_model, known_providers
 from ...programs import models_of
 from ...secrets import without_userinfo
 from ..failures import NO
@@ -65,7 +57,7 @@ def models_command(as_json: bool, offered: str | None) -> None:
 
 
 def _show_offered(asked: str, as_json: bool) -> None:
-    found = offered_models(asked)
+    found = models.offered_models(asked)
     note(f"{counted(len(found.names), 'model')} of {found.where}")
     if as_json:
         show_json({"address": found.where, "models": [*found.names]})
@@ -150,8 +142,8 @@ def _provider(provider: Provider) -> list[Finding]:
     """What there is to say of a provider; nothing if its key is not set, which is no fault."""
     name, address, variable = provider.name, address_of(provider), provider.variable("BASE_URL")
     is_changed = address != provider.base_url
-    if not is_address(address):
-        return [(False, f"{variable} is {address!r}: it {ADDRESS_RULE}")]
+    if not models.is_address(address):
+        return [(False, f"{variable} is {address!r}: it {models.ADDRESS_RULE}")]
     if urlsplit(address).hostname in _LOCAL:
         if _answers(address):
             return [(True, f"{name}: a server answers at {address}")]
@@ -194,14 +186,11 @@ def _program(file: str) -> Iterator[Finding]:
     except GramError as error:
         yield (False, str(error))
         return
-    if errors := only_errors(check_program(document)):
+    if errors := only_errors(models.check_program(document)):
         yield from ((False, each.with_hint()) for each in errors)
         return
-    models: dict[Model, None] = {}
-    for program in find_runnables(document):
-        models |= dict.fromkeys(models_of(program))
     yield (True, f"{file} is a valid program")
-    for model in models:
+    for model in dict.fromkeys(chain.from_iterable(map(models_of, find_runnables(document)))):
         try:
             connect_model(model)
         except ConfigurationError as error:

@@ -15,10 +15,10 @@ import click
 from attrs import define, field, frozen
 from pyrsistent import PMap
 
+import lenses_ext
 from gram import Document, GramError, Pattern, Source, origin, pattern_at, walk
 from gram.documents import decode, write_together
 from lenses_ext import (
-    FocusError,
     PathError,
     Place,
     ProgramError,
@@ -26,8 +26,6 @@ from lenses_ext import (
     change_places,
     load_project,
     parse_program,
-    rename,
-    share_definition,
 )
 from lenses_ext.names import choose, program_of, reached
 from lenses_ext.places import Kind, Named, mentions, named_at, read_path
@@ -127,7 +125,7 @@ class Renaming:
 
     def _change_program(self, project: Project, named: Named) -> None:
         try:
-            renamed = rename(project, named, self.new, instructions=self.instructions)
+            renamed = lenses_ext.rename(project, named, self.new, instructions=self.instructions)
         except ProgramError as error:
             raise Refused(f"refused: {error}") from None
         if not self.force:
@@ -329,8 +327,8 @@ def share_command(arguments: tuple[str, ...], into: str | None, options: ShowOpt
     if target not in documents and target.exists():
         documents[target] = read_document(shown_path(target))
     try:
-        shared = share_definition(documents, name, target)
-    except FocusError as error:
+        shared = lenses_ext.share_definition(documents, name, target)
+    except lenses_ext.FocusError as error:
         place = f"{origin(error.pattern)}: " if isinstance(error.pattern, Pattern) else ""
         raise Refused(f"{place}refused: {error.reason}\n  hint: {error.hint}") from None
     for changed in () if options.force else shared.documents:

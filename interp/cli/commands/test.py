@@ -19,30 +19,17 @@ from lenses_ext import Model
 
 from ...concurrency import waited_for, work_on
 from ...errors import ConfigurationError, ValidationError
+from ...evaluation import testing
 from ...evaluation.cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
-from ...evaluation.testing import (
-    SUFFIX,
-    CaseResult,
-    Mode,
-    Recording,
-    RunResult,
-    file_name,
-    run_case,
-)
+from ...evaluation.testing import CaseResult, Recording
 from ...execution import Observer, Spending
 from ...models import AnyModel, connect_model, require_prices
 from ...programs import models_of, the_agent
 from ...running import RunOptions
 from ...tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agents
 from ..each_file import each_file
-from ..inputs.declaring import (
-    agent_option,
-    checks_option,
-    given_by,
-    json_option,
-    option,
-    options_of,
-)
+from ..inputs import declaring
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import read_checks
 from ..inputs.options import RunningOptions
@@ -68,8 +55,8 @@ class CaseOptions(RunningOptions):
     """The options of ``gram test``."""
 
     program: str | None = option("The program, instead of those of the cases.", "FILE")
-    agent: str | None = given_by(agent_option)
-    checks: tuple[str, ...] = checks_option
+    agent: str | None = given_by(declaring.agent_option)
+    checks: tuple[str, ...] = declaring.checks_option
     names: tuple[str, ...] = option(
         "Only cases whose names have this text, in capitals or not.", "TEXT", name="-k"
     )
@@ -89,7 +76,7 @@ class CaseOptions(RunningOptions):
         "The model that judges rubrics; by default that of the judge, or the program's.",
         "PROVIDER/NAME",
     )
-    record: Mode | None = option(
+    record: testing.Mode | None = option(
         "Record runs and replay them: those without a recording are recorded (once), what they "
         "ask otherwise than their recording too (changed), none, or all of them anew. Without it, "
         "nothing is recorded or replayed.",
@@ -276,14 +263,14 @@ class CaseRun:
 
     async def _run(
         self, planned: Planned, recording: Recording, observe: Observer | None
-    ) -> RunResult:
+    ) -> testing.RunResult:
         """Run a case once, with a library of its own."""
         judge = planned.judge and planned.judge.watched_by(observe)
         options = cast(RunOptions, {**self.options.of_new_run, "observe": observe})
         with self.options.fresh_library() as own:
             library, checks = self._made_up | own, self._checks
             case, agent = planned.case, planned.agent
-            return await run_case(case, agent, library, checks, recording, judge, **options)
+            return await testing.run_case(case, agent, library, checks, recording, judge, **options)
 
     @property
     def files(self) -> set[str]:
@@ -310,7 +297,7 @@ class CaseRun:
         recording = Recording()
         if options.record is not None:
             base = Path(options.recordings or Path(file).parent / _FOLDER)
-            path = base / Path(file).name / f"{file_name(case.name)}{SUFFIX}"
+            path = base / Path(file).name / f"{testing.file_name(case.name)}{testing.SUFFIX}"
             hint = _HINT_OF_NONE if options.record == "none" else _HINT
             recording = Recording(path, options.record, hint)
         others = (recording.beside(str(number)) for number in range(2, options.runs + 1))

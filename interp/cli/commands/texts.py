@@ -17,14 +17,8 @@ from ...exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent
 from ...json_text import read_json
 from ..each_file import each_file, laid_out, rewrite
 from ..failures import NO
-from ..inputs.declaring import (
-    agent_option,
-    given_by,
-    json_option,
-    option,
-    options_of,
-    stdin_filename_option,
-)
+from ..inputs import declaring
+from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_text
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show, show_json, tell
@@ -35,7 +29,7 @@ class _FmtOptions:
     check: bool = option("Exit with 1 when a file would change; write nothing.")
     diff: bool = option("Print what would change; write nothing.")
     as_json: bool = given_by(json_option)
-    stdin_filename: str | None = stdin_filename_option
+    stdin_filename: str | None = declaring.stdin_filename_option
 
 
 @click.command("fmt")

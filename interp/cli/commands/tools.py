@@ -10,22 +10,10 @@ import attrs
 import click
 from attrs import frozen
 
+import lenses_ext
 from gram import Pattern, format_text, origin
 from gram.json import Json
-from lenses_ext import (
-    find_agents,
-    is_tool,
-    json_schema_to_type_signature,
-    new_errors,
-    put,
-    signature_text,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    tool_spec_type_signature,
-    view,
-    write_program,
-)
+from lenses_ext import put, tool_spec_description, tool_spec_name, tool_spec_type_signature, view
 from lenses_ext.language import tool_spec_of
 from lenses_ext.schemas import Match
 
@@ -121,7 +109,7 @@ def _update(file: str, library: ToolLibrary, options: Options) -> None:
         program = read_program(file)
         specs = the_tools(program, options.agent, to_bind=True)
         after = program.replace([_updated(library, each, specs) for each in program.patterns])
-        if errors := new_errors(program, after):
+        if errors := lenses_ext.new_errors(program, after):
             raise Refused(f"{file}: not updated, it would be invalid: {errors[0].message}")
         found = changed_texts(program, after)
         for name, (old, new) in {} if options.as_json else found.items():
@@ -145,7 +133,7 @@ def _tell_of_others(
     others = [name for name, why in whys.items() if why is None]
     if not others:
         return
-    agents = [each.value.identity for each in find_agents(read_program(file))]
+    agents = [each.value.identity for each in lenses_ext.find_agents(read_program(file))]
     where = options.agent or (agents[0] if len(agents) == 1 else "AGENT")
     given = "".join(f" --tools {quote(each)}" for each in options.tools)
     added_by = f"gram add {quote(file)} {where}.tools{given} {' '.join(others)} -i"
@@ -154,7 +142,7 @@ def _tell_of_others(
 
 def _print_gram(specs: Iterable[Pattern]) -> None:
     for spec in specs:
-        show(format_text(write_program(spec)), nl=False)
+        show(format_text(lenses_ext.write_program(spec)), nl=False)
 
 
 def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, Json]:
@@ -162,7 +150,7 @@ def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, 
     name = view(tool_spec_name, spec)
     row: dict[str, Json] = {
         "name": name,
-        "signature": signature_text(spec),
+        "signature": lenses_ext.signature_text(spec),
         "place": str(origin(spec) or ""),
     }
     if library is not None:
@@ -261,7 +249,7 @@ def _spec_of(tool: Tool) -> Pattern:
 
 def _updated(library: ToolLibrary, pattern: Pattern, specs: Collection[Pattern]) -> Pattern:
     """A pattern whose specifications, those of ``specs``, say what the tools of a library say."""
-    if is_tool(pattern):
+    if lenses_ext.is_tool(pattern):
         return _with_new_words(library, pattern) if pattern in specs else pattern
     elements = tuple(_updated(library, each, specs) for each in pattern.elements)
     return pattern if elements == pattern.elements else attrs.evolve(pattern, elements=elements)
@@ -272,8 +260,10 @@ def _with_new_words(library: ToolLibrary, spec: Pattern) -> Pattern:
     if tool is None or explain_binding(spec, library) is None:
         return spec
     if explain_binding(spec, library, match="types") is not None:
-        schema = _with_words_of_old(tool.schema, view(tool_spec_schema, spec))
-        signature = json_schema_to_type_signature(schema, return_schema=tool.result_schema)
+        schema = _with_words_of_old(tool.schema, view(lenses_ext.tool_spec_schema, spec))
+        signature = lenses_ext.json_schema_to_type_signature(
+            schema, return_schema=tool.result_schema
+        )
         spec = put(tool_spec_type_signature, signature, spec)
     if tool.description.strip() and explain_binding(spec, library) is not None:
         spec = put(tool_spec_description, tool.description, spec)

@@ -13,20 +13,11 @@ import attrs
 import click
 from attrs import frozen
 
+import lenses_ext
 from gram import GramDecodeError, Pattern, Subject, freeze, from_json, is_edge, to_json, write_value
 from gram.json import Json, value_to_json
 from gram.trees import WALK_SUBJECT
-from lenses_ext import (
-    FocusError,
-    Model,
-    PathError,
-    Place,
-    Project,
-    change_places,
-    find_places,
-    remove_places,
-    write_program,
-)
+from lenses_ext import FocusError, PathError, Place, Project, change_places, find_places
 from lenses_ext.labels import WORKFLOW
 from lenses_ext.places import ANY, Kind, holds, new_property, read_condition, read_path, write_path
 
@@ -108,10 +99,10 @@ def _values(program: Project, path: str, *, own: bool) -> tuple[dict[str, Any], 
 
 def written(value: Any) -> Any:
     """A value as it is in the notation: models are texts."""
-    if isinstance(value, tuple) and any(isinstance(each, Model) for each in value):
+    if isinstance(value, tuple) and any(isinstance(each, lenses_ext.Model) for each in value):
         texts = [str(each) for each in value]
         return texts[0] if len(texts) == 1 else freeze(texts)
-    return str(value) if isinstance(value, Model) else value
+    return str(value) if isinstance(value, lenses_ext.Model) else value
 
 
 def _text_of(value: Any) -> str:
@@ -130,8 +121,8 @@ def _text_of(value: Any) -> str:
 def _as_element(pattern: Pattern) -> str:
     """The text of a pattern; an arrow as it is written in a workflow, where nodes have ``::``."""
     if not is_edge(pattern) and pattern.value != WALK_SUBJECT:
-        return write_program(pattern)
-    around = write_program(Pattern(Subject("", {WORKFLOW}), (pattern,)))
+        return lenses_ext.write_program(pattern)
+    around = lenses_ext.write_program(Pattern(Subject("", {WORKFLOW}), (pattern,)))
     return around.removeprefix(f"[:{WORKFLOW} | ").removesuffix("]")
 
 
@@ -361,6 +352,6 @@ def del_command(arguments: tuple[str, ...], options: EditOptions) -> None:
     (path,), files = words_and_files(arguments, "PATH")
 
     def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
-        return remove_places(program.patterns, places_in(program, path, own=own))
+        return lenses_ext.remove_places(program.patterns, places_in(program, path, own=own))
 
     deliver(files, edit, options)

@@ -17,17 +17,11 @@ from lsprotocol.types import (
     SignatureInformation,
 )
 
+import lenses_ext
 from gram import GramError, Pattern, Span, format_text, pattern_at
 from gram.checks import Reading
 from gram.reading import spans_in_text
-from lenses_ext import (
-    FocusError,
-    agent_model,
-    is_agent,
-    is_workflow,
-    tool_spec_type_signature,
-    view,
-)
+from lenses_ext import is_agent, is_workflow, view
 from lenses_ext.labels import AGENT, TOOLS, WORKFLOWS, kind_of
 from lenses_ext.language import AGENTS, SETTINGS, TOOL_SPECS, WORKFLOW_PARTS, tool_spec_of
 from lenses_ext.optics import Vocabulary
@@ -100,8 +94,8 @@ def _definition(meaning: Meaning, pattern: Pattern) -> str:
 def _model(agent: Pattern) -> str:
     """A model: whose it is, what it costs, and when it retires."""
     try:
-        model = view(agent_model, agent)
-    except FocusError:
+        model = view(lenses_ext.agent_model, agent)
+    except lenses_ext.FocusError:
         return ""
     told = [f"Model `{model}`"]
     try:
@@ -182,7 +176,7 @@ def signature_help(meaning: Meaning, offset: int) -> SignatureHelp | None:
     for each in (each for both in meaning.both for each in both.names.named.values()):
         if each.name == holder[1].strip("`"):
             try:
-                signature = view(tool_spec_type_signature, tool_spec_of(each.pattern))
+                signature = view(lenses_ext.tool_spec_type_signature, tool_spec_of(each.pattern))
             except GramError:
                 return None
             labels = re.findall(r"\([^()]*\)(?===>)", signature)

@@ -13,6 +13,7 @@ from functools import partial
 from gram.json import Json
 from gram.words import counted
 
+from ... import machine
 from ...errors import AgentError, ReplayError
 from ...execution import (
     AgentFinished,
@@ -27,22 +28,7 @@ from ...execution import (
 )
 from ...history.replaying import Replay
 from ...json_text import json_or_text
-from ...machine import (
-    AgentResponse,
-    AgentStarted,
-    Ask,
-    At,
-    State,
-    Status,
-    ToolFinished,
-    ToolInvocation,
-    call_text,
-    frame_at,
-    path_of_names,
-    question_text,
-    response,
-    says_result,
-)
+from ...machine import AgentResponse, AgentStarted, Ask, State, Status, ToolFinished, ToolInvocation
 from ...programs import names_of_models
 from ...running import Run
 from ...shown import shortened, visible_text
@@ -78,7 +64,8 @@ def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
         call: the call.
         most: how many characters of the arguments, and of the result, are shown; None for all.
     """
-    return _outcome(call_text(call.tool_name, call.args_text), call.result_text, call.error, most)
+    text = machine.call_text(call.tool_name, call.args_text)
+    return _outcome(text, call.result_text, call.error, most)
 
 
 def _outcome(text: str, result: str | None, error: str | None, most: int | None) -> Styled:
@@ -152,7 +139,7 @@ class Terminal:
         self.calls, self._run = [], run
         model = names_of_models(run.state.agent, run.state.model)
         said, told = "", None  # what was shown last, word by word and as what an agent gave
-        said_at: At = ()
+        said_at: machine.At = ()
         self._spinner.start(model)
         for each in self.watched(run, words=is_shown_as_said):
             if isinstance(each, ToolProgress):
@@ -162,7 +149,7 @@ class Terminal:
                 self._reason(each)
                 continue
             was_within_line, waits_for = self._is_within_line, model
-            if isinstance(each, TextDelta) and says_result(run.state, each.at):
+            if isinstance(each, TextDelta) and machine.says_result(run.state, each.at):
                 self._spinner.stop()
                 self._end_reasoning()
                 said = (said if each.at == said_at else "") + each.text
@@ -172,12 +159,12 @@ class Terminal:
                 continue
             self.end_line()
             match each:
-                case SaidBeforeCalls() if says_result(run.state, each.at):
+                case SaidBeforeCalls() if machine.says_result(run.state, each.at):
                     said = ""
                     if not was_within_line:
                         note(each.text)
                 case ToolStarted():
-                    waits_for = call_text(each.call.name, each.call.arguments)
+                    waits_for = machine.call_text(each.call.name, each.call.arguments)
                 case ToolFinished():
                     self.calls.append(each.invocation)
                     note(answered_call(each.invocation, self._most))
@@ -207,7 +194,7 @@ class Terminal:
             if run.state.status is not Status.DONE or isinstance(error, ReplayError):
                 raise
             self.unrecorded = error
-            yield Finished(response(run.state))
+            yield Finished(machine.response(run.state))
 
     def show_failure(self, state: State, failure: Failure, *, named: str | None = None) -> None:
         """Show nothing of a run that failed: its error is told when the command ends."""
@@ -250,13 +237,13 @@ class Terminal:
         self.end_line()
         assert self._run is not None, "runs ask while their answer is shown"
         state = self._run.state
-        place = path_of_names(state, ask.at)
-        whose = (place, frame_at(state, ask.at).pattern, ask.name)
+        place = machine.path_of_names(state, ask.at)
+        whose = (place, machine.frame_at(state, ask.at).pattern, ask.name)
         if not ask.may_have_run and (always := self._always.get(whose)) is not None:
             return always
         if ask.may_have_run:
             tell("this call had begun when the run ended: it may have run already")
-        asked = partial(question_text, ask.name, ask.args, place, width=columns())
+        asked = partial(machine.question_text, ask.name, ask.args, place, width=columns())
         question, whole = asked(most=_LONGEST_ARGUMENT), asked()
         while True:
             is_cut = question != whole
@@ -271,7 +258,7 @@ class Terminal:
             except NoTerminal:
                 if self._is_kept:
                     return None
-                call = without_surrogates(visible_text(call_text(ask.name, ask.args)))
+                call = without_surrogates(visible_text(machine.call_text(ask.name, ask.args)))
                 tell(f"{call}: denied, because there is no terminal to ask at")
                 return "nobody is there to approve it"
             match answer.strip().lower():
@@ -316,14 +303,14 @@ class JsonAnswers(Terminal):
         self._run = run
         for each in self.watched(run, words=self._is_streaming):
             match each:
-                case TextDelta() if says_result(run.state, each.at):
+                case TextDelta() if machine.says_result(run.state, each.at):
                     self._tell("text", {"text": each.text})
                 case ReasoningDelta() if self._shows_reasoning:
                     self._tell("reasoning", {"text": each.text, "at": list(each.at)})
                 case ToolStarted():
                     call = each.call
                     what = {"tool": call.name, "arguments": json_or_text(call.arguments)}
-                    caller = frame_at(run.state, call.at).name
+                    caller = machine.frame_at(run.state, call.at).name
                     self._tell("call", {**what, "agent": caller, "at": list(call.at)})
                 case ToolProgress():
                     what = {"tool": each.name, "at": list(each.at), "done": each.done}

@@ -13,16 +13,8 @@ from attrs import asdict
 
 from gram import write_atomically
 
+from ...evaluation import experiments
 from ...evaluation.cases import Case
-from ...evaluation.experiments import (
-    pass_rate,
-    pass_rate_text,
-    percent,
-    require_column,
-    require_statistics,
-    slices,
-    wilson,
-)
 from ...evaluation.testing import CaseResult, junit_xml
 from ...history.replaying import timeline
 from ...views import lines
@@ -66,9 +58,9 @@ class Report:
         self._cases, self._as_json, self._junit = cases, as_json, junit
         self._at_least, self._repeats, self._by = at_least, repeats, by
         if repeats > 1 or by:
-            require_statistics()
+            experiments.require_statistics()
         for column in by:
-            require_column([*chain.from_iterable(cases.values())], column)
+            experiments.require_column([*chain.from_iterable(cases.values())], column)
         self._results: list[CaseResult] = []
         self._began = monotonic()
         self._write_junit()  # what an earlier command wrote is never taken for this one's
@@ -88,8 +80,8 @@ class Report:
         """How many runs of a case passed, with the interval of its rate."""
         if self._repeats == 1:
             return ""
-        within = wilson(result.passed, len(result.runs))
-        rate = f"{percent(within.low)} to {percent(within.high)}"
+        within = experiments.wilson(result.passed, len(result.runs))
+        rate = f"{experiments.percent(within.low)} to {experiments.percent(within.high)}"
         return f"  {result.passed}/{len(result.runs)} ({rate})"
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -103,7 +95,9 @@ class Report:
                 self._show_failures()
                 show(self._closing())
                 if self._has_figures:
-                    for line in pass_rate_text(*self._scores(), self._at_least, self._by):
+                    for line in experiments.pass_rate_text(
+                        *self._scores(), self._at_least, self._by
+                    ):
                         show(line)
         if kind is None and not all(each.is_passed for each in self._results):
             sys.exit(NO)
@@ -148,8 +142,8 @@ class Report:
         if not self._has_figures:
             return told
         cases, passed = self._scores()
-        parts = [asdict(each) for each in slices(cases, passed, self._by)]
-        return {**told, "pass_rate": asdict(pass_rate(cases, passed)), "slices": parts}
+        parts = [asdict(each) for each in experiments.slices(cases, passed, self._by)]
+        return {**told, "pass_rate": asdict(experiments.pass_rate(cases, passed)), "slices": parts}
 
     @property
     def _has_figures(self) -> bool:
