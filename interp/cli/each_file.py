@@ -24,8 +24,7 @@ from .failures import NO, Refused, exit_code_of, shown
 from .inputs.declaring import given_by, json_option, option
 from .inputs.files import STDIN, SUFFIX, are_many, find_files, read_program, read_text
 from .process import interruptible
-from .terminal.changes_shown import show_diff
-from .terminal.output import detail, note, show, show_json, tell
+from .terminal.output import detail, note, show, show_diff, show_json, tell
 
 Work: TypeAlias = Callable[[str], dict[str, Any] | None]
 """Gets the name of a file, and returns what there is to say of it: an object, whose entry ``code``

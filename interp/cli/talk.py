@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Final
 
 from gram import GramError, Pattern
 from gram.documents import WatchedFiles
@@ -28,6 +29,13 @@ from .telemetry import telemetry
 from .terminal.answers import JsonAnswers, Terminal
 from .terminal.output import note, tell
 
+_WARNINGS: Final = {
+    "refused": "the model refused: its text is not an answer of the agent",
+    "truncated": "the answer was cut off at its length limit or at the end of the context",
+    "unfinished": "a loop was out of rounds: the answer is what its last round gave",
+}
+"""What a user has to know of an answer, by the attribute of a response that says so."""
+
 
 class Talk:
     """One conversation with an agent, kept where the options say.
@@ -44,6 +52,8 @@ class Talk:
         agent: the agent.
         library: its tools.
         options: the options of the command.
+        terminal: what shows the answers.
+        chosen: the model to ask from now on, in place of the program's.
         context: the conversation so far.
         attached: the files that go along with the next message.
 
@@ -73,17 +83,14 @@ class Talk:
         self._is_chat = is_chat
         self._program = None if file == STDIN else file
         self._kept = kept_in(options, self._program, view(agent_name, self.agent))
-        shown = {
-            "is_streaming": is_streaming,
-            "is_kept": self._kept is not None,
-            "shows_reasoning": not options.no_reasoning,
-        }
-        self._terminal = (
-            JsonAnswers(conversation=self.name, **shown)
-            if as_json
-            else Terminal(is_debugging=options.debug, **shown)
+        self.terminal = (JsonAnswers if as_json else Terminal)(
+            is_debugging=options.debug,
+            is_streaming=is_streaming,
+            is_kept=self._kept is not None,
+            shows_reasoning=not options.no_reasoning,
+            conversation=self.name,
         )
-        self._chosen: Model | None = None
+        self.chosen: Model | None = None
         self._held = ExitStack()
         self._telemetry = self._held.enter_context(telemetry())
         self._is_anew = False
@@ -136,8 +143,8 @@ class Talk:
 
         None are while a script answers.
         """
-        if self._chosen:
-            return (self._chosen,)
+        if self.chosen:
+            return (self.chosen,)
         if self.options.script:
             return ()
         named = self.options.named_model
@@ -147,15 +154,6 @@ class Talk:
     def model_names(self) -> str:
         """Their names, to show."""
         return ", ".join(map(str, self.models)) or "the script"
-
-    def use_model(self, model: Model) -> None:
-        """Ask another model from now on.
-
-        Raises:
-            ConfigurationError: its provider is unknown, or its key is missing.
-        """
-        self.check_model(model)
-        self._chosen = model
 
     def check_model(self, model: Model) -> None:
         """Connect to a model, to find what is wrong with its name.
@@ -173,11 +171,6 @@ class Talk:
                 self.check_model(model)
             except ConfigurationError as error:
                 tell(f"the fallback {model} cannot be asked: {error}")
-
-    @property
-    def calls(self) -> list[machine.ToolInvocation]:
-        """The tool calls of the last turn."""
-        return self._terminal.calls
 
     def say(self, message: Given) -> AgentResponse:
         """Send a message to the agent, or call it with arguments; print the answer and keep it.
@@ -258,10 +251,10 @@ class Talk:
     def _say(self, message: Given) -> AgentResponse:
         run_options: BeginOptions = {
             **self.options.of_new_run,
-            "model": self._chosen or self.options.of_new_run.get("model"),
+            "model": self.chosen or self.options.of_new_run.get("model"),
             "policy": self.options.policy(self.library),
             "telemetry": self._telemetry,
-            "approve": self._terminal.ask,
+            "approve": self.terminal.ask,
             "observe": self._spending.count,
             "record": self._log(),
         }
@@ -269,20 +262,17 @@ class Talk:
         if self._kept and self._kept.address.is_store and not self._kept.is_habit:
             note(f"run {begun.state.run_id} of {self._kept.address}")
         try:
-            response = self._terminal.show_answer(begun)
+            response = self.terminal.show_answer(begun)
         except BaseException as failure:  # it is told what is kept, then it is raised again
             with uninterrupted():
-                self._terminal.end_line()  # so that the error starts on a new line
+                self.terminal.end_line()  # so that the error starts on a new line
                 self._tell_what_is_kept(begun.state, failure)
             raise
         finally:
             self.context = context_after(begun.state)
-        if response.refused:
-            tell("the model refused: its text is not an answer of the agent")
-        if response.truncated:
-            tell("the answer was cut off at its length limit or at the end of the context")
-        if response.unfinished:
-            tell("a loop was out of rounds: the answer is what its last round gave")
+        for what, said in _WARNINGS.items():
+            if getattr(response, what):
+                tell(said)
         if name := call_in_text(tools_in(self.agent), response.content):
             tell(f"the model wrote a call of {name} as text: does its server support tools?")
         return response
@@ -298,7 +288,7 @@ class Talk:
         if is_open and is_changed and (self._kept or self._is_chat):
             tell("the tool calls of this turn stay in the conversation")
         if isinstance(failure, GramError | OSError):
-            self._terminal.show_failure(state, failure)
+            self.terminal.show_failure(state, failure)
         if (
             isinstance(failure, AgentError)
             and len(step := machine.path_of_names(state, failure.at)) > 1

@@ -4,33 +4,47 @@ from __future__ import annotations
 
 import errno
 import posixpath
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os.path import lexists, relpath
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import click
+from attrs import frozen
 
-from gram import GramError, Pattern
+from gram import GramError, Pattern, origin
 from gram.documents import decode
+from gram.words import counted
 from lenses_ext import parse_program
-from lenses_ext.composing import changes
+from lenses_ext.composing import ProgramChange, changes, level_of
 from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, load_project, skill_in
 
+from ...shown import visible_text
 from ..failures import NO, exit_code_of, shown
 from ..inputs import files as sources
 from ..inputs.declaring import json_option
 from ..inputs.files import STDIN, files_in_git, read_text
-from ..terminal.changes_shown import FileChanges, Where, json_of, show_changes
 from ..terminal.faults_shown import tell_failure
-from ..terminal.output import note, show_json
+from ..terminal.output import note, show, show_json
 
 _Read: TypeAlias = Callable[[], tuple[Pattern, ...]]
 """Reads a program, its agents with the skills that they name."""
 _Side: TypeAlias = dict[str, _Read]
 """The files of one side by their paths; ``""`` is a file that was named itself."""
+
+
+_MARKS = {
+    "breaking for callers": "error",
+    "breaking for functions": "warning",
+    "changing behaviour": "info",
+}
+"""What a change means, with the style of it."""
+_HOW = {"both": "", "old": " (removed)", "new": " (new)"}
+"""On which sides a file is, and how that is said."""
 
 
 @click.command("diff")
@@ -49,24 +63,21 @@ def command(
     """
     if as_json and markdown:
         raise click.UsageError("--json and --markdown cannot be used together")
-    files: list[FileChanges] = []
+    files: list[_FileChanges] = []
     code = 0
     pairs = list(_pairs(what))
     for name, old, new in pairs:
-        is_in: Where = "both" if old and new else "old" if old else "new"
+        is_in = "both" if old and new else "old" if old else "new"
         try:
             programs = (read() if read else () for read in (old, new))
-            files.append(FileChanges(name, is_in, changes(*programs)))
+            files.append(_FileChanges(name, is_in, changes(*programs)))
         except (GramError, OSError) as failure:
             if len(pairs) == 1:
                 raise
             tell_failure(failure)
             code = max(code, exit_code_of(failure))
-            files.append(FileChanges(name, is_in, (), shown(failure)))
-    if as_json:
-        show_json(json_of(files, everything))
-    else:
-        show_changes(files, everything, markdown)
+            files.append(_FileChanges(name, is_in, (), shown(failure)))
+    _show_changes(files, everything, markdown, as_json)
     if not any(each.found or each.error for each in files):
         note("no difference")
     elif exit_code and not code:
@@ -125,3 +136,102 @@ def _in_git(revision: str, path: str | None) -> _Side:
 
     found = files_in_git(revision, path)
     return {name: partial(read, name, hash_) for name, hash_ in found.items()}
+
+
+@frozen
+class _FileChanges:
+    """What changed in a file.
+
+    Attributes:
+        name: the name of the file.
+        is_in: whether it is on both sides, or on one alone.
+        found: what changed.
+        error: why that cannot be said, or None.
+    """
+
+    name: str
+    is_in: str
+    found: tuple[ProgramChange, ...]
+    error: str | None = None
+
+
+def _show_changes(
+    files: Sequence[_FileChanges], everything: bool, markdown: bool, as_json: bool
+) -> None:
+    """Print what changed, and at the end what it means for those who use the programs.
+
+    Args:
+        files: the changes of each file.
+        everything: whether changes of order and spelling are printed too.
+        markdown: print Markdown, in which what people wrote is code, so that it means nothing.
+        as_json: print JSON.
+    """
+    every = [change for file in files for change in file.found]
+    level = level_of(every)
+    if as_json:
+        rows = [_as_json(each, everything) for each in files if each.found or each.error]
+        show_json({"level": level, "files": rows})
+        return
+    for file in files:
+        changes = _told(file, everything)
+        if (changes and len(files) > 1) or (markdown and (changes or file.error)):
+            heading = visible_text(file.name) + _HOW[file.is_in]
+            show(f"### {_code(heading)}\n" if markdown else [(heading, "place")])
+        for change in changes:
+            text, marks = visible_text(str(change)), _marks(change)
+            if markdown:
+                show(f"- {_code(text)}{' '.join(['', *(f'**{mark}**' for mark in marks)])}")
+            else:
+                show([(text, ""), *((f" [{mark}]", _MARKS[mark]) for mark in marks)])
+        if markdown and file.error:
+            show(f"- **not compared**: {_code(visible_text(file.error))}")
+        if markdown and (changes or file.error):
+            show("")
+    if level is None:
+        if every and not everything:
+            note("only order and spelling differ: --all shows how")
+        return
+    changes = [each for each in every if not each.said.is_detail]
+    counts = Counter(mark for each in changes for mark in _marks(each))
+    sums = "".join(f", {counts[mark]} {mark}" for mark in _MARKS if counts[mark])
+    summary = f"{counted(len(changes), 'change')}{sums}"
+    show(f"**{level}**: {summary}" if markdown else [(level, "place"), (f": {summary}", "")])
+
+
+def _as_json(file: _FileChanges, everything: bool) -> dict[str, Any]:
+    return {
+        "file": file.name,
+        "in": file.is_in,
+        "level": level_of(file.found),
+        "changes": [_json_of(each) for each in _told(file, everything)],
+        **({"error": file.error} if file.error else {}),
+    }
+
+
+def _json_of(change: ProgramChange) -> dict[str, Any]:
+    said, place = change.said, origin(change.pattern)
+    return {
+        "what": list(change.what),
+        "change": said.text,
+        "level": None if said.is_detail else said.level,
+        "breaks_callers": said.level == "major",
+        "breaks_functions": said.unbinds,
+        "changes_behaviour": said.behaves,
+        "place": str(place) if place else None,
+    }
+
+
+def _told(file: _FileChanges, everything: bool) -> list[ProgramChange]:
+    return [each for each in file.found if everything or not each.said.is_detail]
+
+
+def _marks(change: ProgramChange) -> list[str]:
+    said = change.said
+    flags = said.level == "major", said.unbinds, said.behaves
+    return [mark for mark, flag in zip(_MARKS, flags, strict=True) if flag]
+
+
+def _code(text: str) -> str:
+    """A text as code, whatever is in it: Markdown means nothing there, and nobody is called."""
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}"

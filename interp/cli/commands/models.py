@@ -26,7 +26,7 @@ from ...secrets import without_userinfo
 from ..failures import NO
 from ..inputs.declaring import json_option
 from ..inputs.files import read_program
-from ..terminal.output import note, show, show_json
+from ..terminal.output import note, show_result
 
 
 @click.command("models")
@@ -43,27 +43,16 @@ def models_command(as_json: bool, offered: str | None) -> None:
     your own are listed too; docs/run/models.md says how to add one.
     """
     if offered is not None:
-        _show_offered(offered, as_json)
+        found = models.offered_models(offered)
+        note(f"{counted(len(found.names), 'model')} of {found.where}")
+        show_result(as_json, {"address": found.where, "models": [*found.names]}, found.names)
         return
     providers = known_providers().values()
-    if as_json:
-        show_json([_as_json(each) for each in providers])
-        return
     rows = [(each.name, _key(each), address_of(each)) for each in providers]
     rows.append((OFFLINE.provider, "needs no key", f"built in: {OFFLINE}, or --offline"))
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    for name, key, address in rows:
-        show(f"{name:{widths[0]}}  {key:{widths[1]}}  {address}")
-
-
-def _show_offered(asked: str, as_json: bool) -> None:
-    found = models.offered_models(asked)
-    note(f"{counted(len(found.names), 'model')} of {found.where}")
-    if as_json:
-        show_json({"address": found.where, "models": [*found.names]})
-        return
-    for name in found.names:
-        show(name)
+    first, second = (max(map(len, column)) for column in [*zip(*rows, strict=True)][:2])
+    lines = (f"{name:{first}}  {key:{second}}  {address}" for name, key, address in rows)
+    show_result(as_json, [_as_json(each) for each in providers], lines)
 
 
 def address_of(provider: Provider) -> str:
@@ -105,11 +94,9 @@ def doctor_command(file: str | None, as_json: bool) -> None:
     """
     about = f"gram-agents {version('gram-agents')}, Python {platform.python_version()}"
     findings = [(True, about), *_providers(), *_kept(), *(_program(file) if file else ())]
-    if as_json:
-        show_json([{"ok": ok, "message": message} for ok, message in findings])
-    else:
-        for ok, message in findings:
-            show(f"{'ok     ' if ok else 'problem'}  {message}")
+    rows = [{"ok": ok, "message": message} for ok, message in findings]
+    lines = (f"{'ok     ' if ok else 'problem'}  {message}" for ok, message in findings)
+    show_result(as_json, rows, lines)
     if not all(ok for ok, _ in findings):
         sys.exit(NO)
 
@@ -145,9 +132,9 @@ def _provider(provider: Provider) -> list[Finding]:
     if not models.is_address(address):
         return [(False, f"{variable} is {address!r}: it {models.ADDRESS_RULE}")]
     if urlsplit(address).hostname in _LOCAL:
-        if _answers(address):
-            return [(True, f"{name}: a server answers at {address}")]
-        return [(False, f"{name}: no server answers at {address}")] if is_changed else []
+        answers = _answers(address)
+        said = f"{name}: {'a' if answers else 'no'} server answers at {address}"
+        return [(answers, said)] if answers or is_changed else []
     if provider.key and (key := os.environ.get(provider.key)):
         fault = _fault_of_key(key)
         return [(not fault, f"{name}: {provider.key} {fault or 'is set'}")]
@@ -156,17 +143,16 @@ def _provider(provider: Provider) -> list[Finding]:
 
 def _fault_of_key(key: str) -> str:
     """What is wrong with a key; "" if nothing is seen."""
-    if not key.strip():
-        return "is blank"
-    if key != key.strip():
-        return "has spaces or line breaks around the key: remove them"
-    if key[0] in "\"'" or key[-1] in "\"'":
-        return "has quotation marks around the key: remove them"
-    if not (key.isascii() and key.isprintable()):
-        return "has characters that no key has: copy the key again"
-    if " " in key or len(key) < 8 or set(key) <= set(".*xX"):
-        return "does not look like a key: copy it from the provider"
-    return ""
+    is_text = key.isascii() and key.isprintable()
+    no_key = " " in key or len(key) < 8 or set(key) <= set(".*xX")
+    faults = {
+        "is blank": not key.strip(),
+        "has spaces or line breaks around the key: remove them": key != key.strip(),
+        "has quotation marks around the key: remove them": {key[0], key[-1]} & {*"\"'"},
+        "has characters that no key has: copy the key again": not is_text,
+        "does not look like a key: copy it from the provider": no_key,
+    }
+    return next((fault for fault, is_so in faults.items() if is_so), "")
 
 
 def _answers(address: str) -> bool:

@@ -48,11 +48,8 @@ def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
     log, kept = open_run(run, default_record())
     kept.check()
     shows = not options.no_reasoning
-    terminal = (
-        JsonAnswers(is_streaming=False, is_kept=True)
-        if as_json
-        else Terminal(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
-    )
+    kind = JsonAnswers if as_json else Terminal
+    terminal = kind(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
     with interruptible():
         going_on = resumed(log, kept, options, terminal)
         try:
@@ -134,7 +131,7 @@ def replay_command(run: str, options: Options) -> None:
     program = options.program
     if run == program == STDIN:
         raise click.UsageError("standard input cannot be both the run and the program")
-    terminal = JsonAnswers(is_streaming=False) if options.as_json else Terminal()
+    terminal = JsonAnswers() if options.as_json else Terminal()
     changed = program and the_agent(read_program(program), options.agent, by="replay")
     for kept in named_runs(run):
         if not changed:

@@ -40,8 +40,7 @@ from ..inputs.declaring import option, options_of
 from ..inputs.files import STDIN, SUFFIX, find_files, read_document, words_and_files
 from ..inputs.libraries import read_libraries
 from ..process import interruptible
-from ..terminal.changes_shown import show_diff
-from ..terminal.output import note, tell
+from ..terminal.output import note, show_diff, tell
 
 _CASES = (SUFFIX, ".csv", ".jsonl")
 

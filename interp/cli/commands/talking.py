@@ -90,16 +90,12 @@ def take(line: str, talk: Talk) -> bool:
         talk.say(line.removeprefix("/") if line.startswith("//") else line)
         return False
     name, _, argument = line.partition(" ")
-    chosen = COMMANDS.get(name)
-    if chosen is None:
-        hint = did_you_mean(name, COMMANDS) or f"the commands are {', '.join(COMMANDS)}."
-        tell(
-            f"unknown command {name}; {hint} Write // at the start of a message that begins with /"
-        )
-        return False
-    if chosen.do is not None:
-        chosen.do(talk, argument.strip())
-    return chosen.do is None
+    if name in COMMANDS:
+        COMMANDS[name][1](talk, argument.strip())
+        return name == "/quit"
+    hint = did_you_mean(name, COMMANDS) or f"the commands are {', '.join(COMMANDS)}."
+    tell(f"unknown command {name}; {hint} Write // at the start of a message that begins with /")
+    return False
 
 
 def completions(typed: str) -> list[str]:
@@ -116,8 +112,8 @@ def completions(typed: str) -> list[str]:
 
 
 def _help(_talk: Talk, _argument: str) -> None:
-    for name, each in COMMANDS.items():
-        tell(f"{name:8} {each.help}")
+    for name, (text, _) in COMMANDS.items():
+        tell(f"{name:8} {text}")
 
 
 def _tools(talk: Talk, _argument: str) -> None:
@@ -130,26 +126,33 @@ def _tools(talk: Talk, _argument: str) -> None:
 
 
 def _calls(talk: Talk, _argument: str) -> None:
-    for call in talk.calls:
+    for call in talk.terminal.calls:
         tell(answered_call(call))
-    if not talk.calls:
+    if not talk.terminal.calls:
         tell("no tool was called in the last turn")
 
 
 def _model(talk: Talk, argument: str) -> None:
     if argument:
         try:
-            talk.use_model(Model.parse(argument))
+            model = Model.parse(argument)
+            talk.check_model(model)
+            talk.chosen = model
         except (ConfigurationError, GramEncodeError) as error:
             tell(f"{error}")
     tell(f"the model is {talk.model_names}")
 
 
-def _retry(talk: Talk, _argument: str) -> None:
+def _taken_back(talk: Talk) -> tuple[Given, bool] | None:
+    """The last message, which is taken back, and whether its turn was in the conversation."""
     taken = talk.take_back()
     if taken is None:
-        tell(_NOTHING_SAID)
-    else:
+        tell("nothing has been said yet")
+    return taken
+
+
+def _retry(talk: Talk, _argument: str) -> None:
+    if taken := _taken_back(talk):
         talk.say(taken[0])
 
 
@@ -158,16 +161,13 @@ def _text_of(message: Given) -> str:
 
 
 def _undo(talk: Talk, _argument: str) -> None:
-    taken = talk.take_back()
-    if taken is None:
-        tell(_NOTHING_SAID)
-        return
-    message, was_kept = taken
-    shown = shortened(" ".join(_text_of(message).split()), _MOST_SHOWN)
-    if was_kept:
-        tell(f'"{shown}" and what followed are taken back; what tools did is not undone')
-    else:
-        tell(f'"{shown}" is taken back; nothing of its turn was in the conversation')
+    if taken := _taken_back(talk):
+        message, was_kept = taken
+        shown = shortened(" ".join(_text_of(message).split()), _MOST_SHOWN)
+        how = "is taken back; nothing of its turn was in the conversation"
+        if was_kept:
+            how = "and what followed are taken back; what tools did is not undone"
+        tell(f'"{shown}" {how}')
 
 
 def _edit(talk: Talk, _argument: str) -> None:
@@ -229,30 +229,21 @@ def _reset(talk: Talk, _argument: str) -> None:
     tell("the conversation begins anew")
 
 
-@frozen
-class _Command:
-    """A command of the chat: its help text and its function; None is for ``/quit``."""
-
-    help: str
-    do: Callable[[Talk, str], None] | None = None
-
-
-_NOTHING_SAID: Final = "nothing has been said yet"
-
-COMMANDS: Final[Mapping[str, _Command]] = {
-    "/help": _Command("lists the commands", _help),
-    "/tools": _Command("lists the agent's tools", _tools),
-    "/calls": _Command("shows the tool calls of the last turn whole", _calls),
-    "/model": _Command("shows the model, or asks another: /model PROVIDER/NAME", _model),
-    "/retry": _Command("takes the last message back and says it again", _retry),
-    "/undo": _Command("takes the last message and its answer back", _undo),
-    "/edit": _Command("edits the last message in your editor, and says it instead", _edit),
-    "/attach": _Command("attaches a file to the next message: /attach FILE|ADDRESS", _attach),
-    "/usage": _Command("shows the tokens used", lambda talk, _: talk.tell_usage()),
-    "/save": _Command("saves the conversation to a file: /save FILE", _save),
-    "/reset": _Command("begins the conversation anew", _reset),
-    "/quit": _Command("leaves, as Ctrl-D, exit and quit do", None),
+COMMANDS: Final[Mapping[str, tuple[str, Callable[[Talk, str], None]]]] = {
+    "/help": ("lists the commands", _help),
+    "/tools": ("lists the agent's tools", _tools),
+    "/calls": ("shows the tool calls of the last turn whole", _calls),
+    "/model": ("shows the model, or asks another: /model PROVIDER/NAME", _model),
+    "/retry": ("takes the last message back and says it again", _retry),
+    "/undo": ("takes the last message and its answer back", _undo),
+    "/edit": ("edits the last message in your editor, and says it instead", _edit),
+    "/attach": ("attaches a file to the next message: /attach FILE|ADDRESS", _attach),
+    "/usage": ("shows the tokens used", lambda talk, _: talk.tell_usage()),
+    "/save": ("saves the conversation to a file: /save FILE", _save),
+    "/reset": ("begins the conversation anew", _reset),
+    "/quit": ("leaves, as Ctrl-D, exit and quit do", lambda *_: None),
 }
+"""The commands of a chat: what each does in words, and as a function."""
 
 
 @click.command("chat")
@@ -278,15 +269,16 @@ def chat_command(file: str, options: TalkOptions, reload: bool) -> None:
     with interruptible(), talk:
         for model in talk.models:  # so that an unknown provider or a missing key is told now
             talk.check_model(model)
-        if sys.stdin and sys.stdin.isatty():
+        is_typed = bool(sys.stdin) and sys.stdin.isatty()
+        if is_typed:
             note(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
-            _tell_resumed(talk)
+        _tell_resumed(talk)
+        lines = Lines()
+        if is_typed:
             from ..terminal.prompting import TypedLines  # imported late: it takes a moment
 
-            converse(talk, TypedLines(completions))
-        else:
-            _tell_resumed(talk)
-            converse(talk, Lines())
+            lines = TypedLines(completions)
+        converse(talk, lines)
 
 
 def _tell_resumed(talk: Talk) -> None:
@@ -315,9 +307,7 @@ def converse(talk: Talk, lines: Lines) -> None:
         context = talk.context
         try:
             line = lines.next()
-            if line is None:
-                return
-            if take(line.strip(), talk):
+            if line is None or take(line.strip(), talk):
                 return
         except KeyboardInterrupt:
             if not lines.is_typed:

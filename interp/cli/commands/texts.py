@@ -20,8 +20,7 @@ from ..failures import NO
 from ..inputs import declaring
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_text
-from ..terminal.changes_shown import show_diff
-from ..terminal.output import note, show, show_json, tell
+from ..terminal.output import note, show, show_diff, show_json, tell
 
 
 @frozen(kw_only=True, slots=False)

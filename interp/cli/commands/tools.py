@@ -27,8 +27,7 @@ from ..inputs.files import STDIN, are_many, read_program
 from ..inputs.libraries import ToolOptions, read_tool_specs
 from ..inputs.options import match_option
 from ..inputs.project import tools_of_project
-from ..terminal.changes_shown import show_diff
-from ..terminal.output import note, show, show_json
+from ..terminal.output import note, show, show_diff, show_json
 
 
 @frozen(kw_only=True, slots=False)

@@ -105,6 +105,7 @@ class Terminal:
         is_streaming: whether to print words as they arrive to a pipe or file, too.
         is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
         shows_reasoning: whether to show the reasoning of models, on standard error.
+        conversation: the name of the conversation, or None.
 
     Attributes:
         calls: the tool calls that were shown since the last answer began.
@@ -119,8 +120,9 @@ class Terminal:
         is_streaming: bool = False,
         is_kept: bool = False,
         shows_reasoning: bool = True,
+        conversation: str | None = None,
     ) -> None:
-        self._is_kept = is_kept
+        self._is_kept, self._conversation = is_kept, conversation
         self._shows_reasoning = shows_reasoning and not is_quiet()
         self._is_reasoning = False
         self._is_streaming = is_streaming
@@ -279,24 +281,8 @@ class Terminal:
 class JsonAnswers(Terminal):
     """Prints each answer as an object on a line; approval is asked for as usual.
 
-    Args:
-        is_streaming: print a line for each piece of text, call and result too.
-        conversation: the name of the conversation, or None.
-        is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
-        shows_reasoning: whether there is an object for each piece of reasoning.
+    With ``is_streaming`` it prints a line for each piece of text, reasoning, call and result, too.
     """
-
-    def __init__(
-        self,
-        *,
-        is_streaming: bool,
-        conversation: str | None = None,
-        is_kept: bool = False,
-        shows_reasoning: bool = True,
-    ) -> None:
-        super().__init__(is_debugging=True, is_kept=is_kept, shows_reasoning=shows_reasoning)
-        self._is_streaming = is_streaming
-        self._conversation = conversation
 
     def show_answer(self, run: Run | Replay) -> AgentResponse:
         """Continue a run to its end and print its answer; see `Terminal`."""
