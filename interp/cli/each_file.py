@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import click
 from attrs import Factory, define, frozen
 
+import lenses_ext
 from gram import Document, GramDecodeError, GramError, Pattern, loads
 from gram.documents import HeldFile, holding, write_together
 from gram.words import counted
@@ -331,12 +332,7 @@ def refuse_new_errors(program: Project, edited: Project) -> None:
     Raises:
         Refused: it has errors that it did not have.
     """
-    from lenses_ext import (
-        new_errors,  # imported late: only an edit that changes something is judged
-    )
-
-    new = new_errors(program, edited)
-    if new:
+    if new := lenses_ext.new_errors(program, edited):  # it is loaded when it is asked for
         told = f"{program.filename}: refused because the program would be invalid"
         lines = [f"{told} (use --force to do it anyway):"]
         for fault in new:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 import click
 from attrs import frozen
 
+import gram
 from gram import Diagnostic, Document, GramDecodeError, Source, Subject, apply_fixes
 from gram.checks import syntax_fault
 from gram.diagnostics import only_errors
@@ -31,6 +33,9 @@ from ..terminal.output import note
 
 _TABLES = (".csv", ".jsonl")
 """The endings of files that have cases and nothing else."""
+
+_WORDS = {"error": "error", "warning": "warning", "info": "remark"}
+"""What faults of each severity are called where they are counted."""
 
 
 def _format_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,22 +190,13 @@ def _report_faults(
         from ..terminal.faults_shown import show_faults  # imported late: good programs need none
 
         show_faults(found, options.form)
-    _summarize(found, len(tally.rows))
+    if found:
+        counts = Counter[str](each.severity for each in found)
+        said = [counted(counts[kind], word) for kind, word in _WORDS.items() if counts[kind]]
+        fixable = sum(bool(each.fix) for each in found)
+        hint = f"; {fixable} can be fixed with --fix" if fixable else ""
+        note(f"{', '.join(said)} in {counted(len(tally.rows), 'file')}{hint}")
     tally.leave()
-
-
-def _summarize(faults: list[Diagnostic], files: int) -> None:
-    """Count the faults on standard error."""
-    if not faults:
-        return
-    counts = [
-        counted(count, word)
-        for severity, word in (("error", "error"), ("warning", "warning"), ("info", "remark"))
-        if (count := sum(each.severity == severity for each in faults))
-    ]
-    fixable = sum(bool(each.fix) for each in faults)
-    hint = f"; {fixable} can be fixed with --fix" if fixable else ""
-    note(f"{', '.join(counts)} in {counted(files, 'file')}{hint}")
 
 
 def _fix_file(file: str, find: Callable[[Document], Iterable[Diagnostic]]) -> None:
@@ -242,9 +238,9 @@ def _read_faulty(text: str, name: str) -> Document | tuple[Diagnostic, ...]:
     try:
         return parse_program(text, name)
     except GramDecodeError:
-        from gram import syntax_errors  # imported late: it loads all explanations
-
-        return tuple(map(syntax_fault, syntax_errors(text, name)))
+        return tuple(
+            map(syntax_fault, gram.syntax_errors(text, name))
+        )  # loaded when it is asked for
 
 
 def _others(document: Document, is_plan: bool) -> Iterator[Diagnostic]:

@@ -115,7 +115,10 @@ def _judge_in_git(revisions: Sequence[str]) -> bool:
     top = Path(_said("rev-parse", "--show-toplevel") or "")
     trees = (_Tree(top, files_in_git(tree) if tree else {}) for tree in _trees(revisions))
     base, ours, theirs, merged = trees
-    same = [merged.same_in(side) for side in (ours, theirs)]
+    same = [
+        {path for path, hash_ in merged.hashes.items() if side.hashes.get(path) == hash_}
+        for side in (ours, theirs)
+    ]
     is_clean = True
     for path in merged.hashes:
         document = merged.document(path)
@@ -127,17 +130,13 @@ def _judge_in_git(revisions: Sequence[str]) -> bool:
         if any(program.documents.keys() <= files for files in same):
             continue
         # where a side has no such file, what it says of the imported files is compared
-        missing = _header_of(document)
+        end = document.spans((0,)).pattern.end if document.header else 0
+        missing = parse_program(document.text[:end], document.filename)
         before, we, they = (tree.program(path, missing) for tree in (base, ours, theirs))
         faults = judge_merge(before, we, they, program)
         _tell_faults(faults, "ours", "theirs")
         is_clean = is_clean and not faults
     return is_clean
-
-
-def _header_of(document: Document) -> Document:
-    end = document.spans((0,)).pattern.end if document.header else 0
-    return parse_program(document.text[:end], document.filename)
 
 
 def _trees(revisions: Sequence[str]) -> tuple[str | None, str, str, str]:
@@ -146,7 +145,10 @@ def _trees(revisions: Sequence[str]) -> tuple[str | None, str, str, str]:
     merged: str | None
     match revisions:
         case []:
-            ours, theirs, merged = "HEAD", _being_merged(), _said("write-tree")
+            # what git merges now it has in a file, or tells its hooks
+            heads = (each.removeprefix("GITHEAD_") for each in os.environ if "GITHEAD_" in each)
+            theirs = _said("rev-parse", "--verify", "--quiet", "MERGE_HEAD") or next(heads, None)
+            ours, merged = "HEAD", _said("write-tree")
             if theirs is None:
                 raise Refused("gram: no merge is going on: name a merge commit, or two revisions")
         case [merged]:
@@ -160,12 +162,6 @@ def _trees(revisions: Sequence[str]) -> tuple[str | None, str, str, str]:
     if merged is None:
         raise Refused(f"gram: {ours} and {theirs} do not merge without conflicts")
     return _said("merge-base", ours, theirs), ours, theirs, merged
-
-
-def _being_merged() -> str | None:
-    """The other side of a merge that git is doing: git has it in a file, or tells its hooks."""
-    told = (name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_"))
-    return _said("rev-parse", "--verify", "--quiet", "MERGE_HEAD") or next(told, None)
 
 
 def _said(*arguments: str) -> str | None:
@@ -182,10 +178,6 @@ class _Tree:
 
     def __init__(self, top: Path, hashes: Mapping[str, str]) -> None:
         self.hashes = {top / name: hash_ for name, hash_ in hashes.items()}
-
-    def same_in(self, other: _Tree) -> set[Path]:
-        """The files that another tree has with the same content."""
-        return {path for path, hash_ in self.hashes.items() if other.hashes.get(path) == hash_}
 
     def program(self, path: Path, missing: Document) -> Project:
         """The program of a file with what it imports; ``missing`` is for a file that is no gram."""
@@ -220,7 +212,7 @@ def _tell_faults(faults: Sequence[MergeFault], ours: str, theirs: str) -> None:
 
 
 _ATTRIBUTES = "*.gram merge=gram diff=gram"
-_ACROSS = "merge --across"
+_DRIVER = "merge -i --marker-size %L --path %P -L %X -L %S -L %Y %O %A %B"
 _HOOK = "hooks/pre-merge-commit"
 _OUR_HOOK = "# written by gram git install"
 _HEADS = "^[[:space:]]*([[(][^]|()[:space:]]+::?(Agent|Workflow|Loop|ToolSpecification|Tool))"
@@ -243,24 +235,17 @@ def install(undo: bool) -> None:
     top = _said("rev-parse", "--show-toplevel")
     if top is None:
         raise Refused("gram: this folder is in no git repository")
-    _change_attributes(Path(top, ".gitattributes"), undo=undo)
-    for key, value in _settings().items():
-        _change_setting(key, value, undo=undo)
-    _change_hook(Path(_said("rev-parse", "--git-path", _HOOK) or _HOOK), undo=undo)
-
-
-def _gram() -> str:
-    """The command that runs gram, for a shell."""
-    return "gram" if shutil.which("gram") else f"{shlex.quote(sys.executable)} -m interp"
-
-
-def _settings() -> dict[str, str]:
-    driver = "merge -i --marker-size %L --path %P -L %X -L %S -L %Y %O %A %B"
-    return {
+    gram = "gram" if shutil.which("gram") else f"{shlex.quote(sys.executable)} -m interp"
+    settings = {
         "merge.gram.name": "gram programs by structure",
-        "merge.gram.driver": f"{_gram()} {driver}",
+        "merge.gram.driver": f"{gram} {_DRIVER}",
         "diff.gram.xfuncname": _HEADS,
     }
+    _change_attributes(Path(top, ".gitattributes"), undo=undo)
+    for key, value in settings.items():
+        _change_setting(key, value, undo=undo)
+    hook = Path(_said("rev-parse", "--git-path", _HOOK) or _HOOK)
+    _change_hook(hook, f"{gram} merge --across", undo=undo)
 
 
 def _change_attributes(file: Path, *, undo: bool) -> None:
@@ -286,15 +271,15 @@ def _change_setting(key: str, value: str, *, undo: bool) -> None:
         run_git("config", "--local", key, value)
 
 
-def _change_hook(file: Path, *, undo: bool) -> None:
+def _change_hook(file: Path, judge: str, *, undo: bool) -> None:
     text = decode(file.read_bytes(), str(file)) if file.exists() else None
     if undo and text and _OUR_HOOK in text:
         note(f"{file}: removed")
         file.unlink()
     elif not undo and text is None:
-        note(f"{file}: runs {_gram()} {_ACROSS}")
+        note(f"{file}: runs {judge}")
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, f"#!/bin/sh\n{_OUR_HOOK}\nexec {_gram()} {_ACROSS}\n")
+        write_atomically(file, f"#!/bin/sh\n{_OUR_HOOK}\nexec {judge}\n")
         file.chmod(0o755)
-    elif not undo and text and _ACROSS not in text:
-        tell(f"{file} is there already: add the line {_gram()} {_ACROSS} || exit 1")
+    elif not undo and text and "merge --across" not in text:
+        tell(f"{file} is there already: add the line {judge} || exit 1")

@@ -92,9 +92,12 @@ class Renaming:
         """
         given = [Path(each).resolve() for name in files for each in find_files(name)]
         for file, named in self.found:
-            roots = dict.fromkeys([file, *given, *_importers(file)])
-            loaded = [project for root in roots if (project := self._project(root))]
-            meant = [(it, _there(it, file, named)) for it in loaded if file in it.documents]
+            meant = []
+            for root in dict.fromkeys([file, *given, *_importers(file)]):
+                with suppress(OSError, GramError):  # it is told, or was not named
+                    project = load_project(shown_path(root))
+                    if file in project.documents:
+                        meant.append((project, _there(project, file, named)))
             for project, there in meant:
                 self._change_program(project, there)
             folders = {each.parent for each in (*self.texts, *(it.path for it, _ in meant))}
@@ -115,12 +118,6 @@ class Renaming:
                 yield f"{tool.place}: {what}{holder} does not bind any more: call it {self.new}"
 
     # --- programs
-
-    def _project(self, root: Path) -> Project | None:
-        try:
-            return load_project(shown_path(root))
-        except (OSError, GramError):
-            return None  # it is told, or was not named
 
     def _change_program(self, project: Project, named: Named) -> None:
         try:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -144,11 +145,6 @@ class Planned:
     recordings: tuple[Recording, ...]
     judge: RubricJudge | None = None
 
-    @property
-    def is_replayed(self) -> bool:
-        """Whether all its runs are answered by what was recorded."""
-        return all(each.is_replayed for each in self.recordings)
-
 
 @define
 class CaseRun:
@@ -214,20 +210,18 @@ class CaseRun:
         if not self.planned:
             none = "no cases: of folders, files .gram are read; name files .jsonl and .csv"
             raise click.UsageError(none)
-        if not self._all():
+        if not self.all:
             named = f"no case has {' or '.join(names)} in its name"
             raise click.UsageError(named if names else "no case of these files is run")
-        self._require_recordings_apart()
-        for planned in self._all():
+        paths = [path for each in self.all if (path := each.recordings[0].path)]
+        if len({*paths}) < len(paths):
+            raise click.UsageError("two files of the same name need --recordings-in of their own")
+        for planned in self.all:
             self._make_ready(planned)
         library, match = self._library, self.options.match
         require_tools(
-            (each.case, [with_agents(each.agent, library, match=match)]) for each in self._all()
+            (each.case, [with_agents(each.agent, library, match=match)]) for each in self.all
         )
-
-    def expecting_nothing(self) -> list[Case]:
-        """The cases that any answer passes, as where the name of a column is mistaken."""
-        return [each.case for each in self._all() if each.case.expects_nothing]
 
     def run(self) -> None:
         """Run the cases, in their order and as many at once as there are jobs; report each.
@@ -253,7 +247,7 @@ class CaseRun:
                 report.add(result)
 
         with report, redirect_stdout(sys.stderr):  # what tools and checks print
-            work_on(self._all(), run, options.jobs)
+            work_on(self.all, run, options.jobs)
         options.tell_usage(spending)
 
     async def result(self, planned: Planned, observe: Observer | None = None) -> CaseResult:
@@ -272,14 +266,14 @@ class CaseRun:
             case, agent = planned.case, planned.agent
             return await testing.run_case(case, agent, library, checks, recording, judge, **options)
 
-    @property
-    def files(self) -> set[str]:
-        """The files of the cases and of their programs."""
-        programs = {each.case.program for each in self._all()}
-        return {*self.planned, *(str(each) for each in programs if each is not None)}
+    def expecting_nothing(self) -> list[Case]:
+        """The cases that any answer passes, as where the name of a column is mistaken."""
+        return [each.case for each in self.all if each.case.expects_nothing]
 
-    def _all(self) -> list[Planned]:
-        return [each for planned in self.planned.values() for each in planned]
+    @property
+    def all(self) -> list[Planned]:
+        """The cases of all files."""
+        return [*chain.from_iterable(self.planned.values())]
 
     def _plan(self, file: str, case: Case, agents: Callable[..., Pattern]) -> Planned:
         options = self.options
@@ -304,24 +298,19 @@ class CaseRun:
         judge = self._judge.for_agent(agent) if case.rubrics else None
         return Planned(case, agent, (recording, *others), judge)
 
-    def _require_recordings_apart(self) -> None:
-        """Refuse one folder for the recordings of two files that have the same name."""
-        paths = [path for each in self._all() if (path := each.recordings[0].path)]
-        if len(set(paths)) < len(paths):
-            raise click.UsageError("two files of the same name need --recordings-in of their own")
-
     def _make_ready(self, planned: Planned) -> None:
         """Find what would break off a run, before any runs: a key, a tool, a folder."""
         options, agent = self.options, planned.agent
         if planned.case.max_cost is not None:
             require_prices(f"max_cost of {planned.case.name}")
-        if not planned.is_replayed:
+        is_replayed = all(each.is_replayed for each in planned.recordings)
+        if not is_replayed:
             made_up = options.made_up_tools(agent, self._library)
             self._made_up, self._library = made_up | self._made_up, made_up | self._library
-        if not planned.is_replayed or options.named_tools:
+        if not is_replayed or options.named_tools:
             with options.hinting():
                 bind_agent_tools(agent, self._library, match=options.match)
-        if planned.is_replayed:
+        if is_replayed:
             return
         named = options.of_new_run.get("model")
         for model in (Model.parse(str(named)),) if named else models_of(agent):
@@ -349,7 +338,8 @@ def command(files: tuple[str, ...], options: CaseOptions) -> None:
     expect_other_file(options.junit)
     found = CaseRun(options)
     found.read(files)
-    expect_other_file(options.junit, *found.files)
+    programs = {each.case.program for each in found.all}
+    expect_other_file(options.junit, *found.planned, *map(str, programs - {None}))
     if free := found.expecting_nothing():
         note(
             f"note: any answer passes {counted(len(free), 'case')}, the first at {free[0].place}; "

@@ -119,12 +119,14 @@ class Report:
                 show([("    ", ""), *([(told, "")] if isinstance(told, str) else told)])
 
     def _closing(self) -> Styled:
-        passed, failed, left = self._counts().values()
-        told = f"{passed} passed"
-        told += f", {failed} failed" if failed else ""
-        told += f", {left} not run" if left else ""
-        style = "failed" if failed or left else "added"
-        return [("\n", ""), (f"{told} in {monotonic() - self._began:.2f} s", style)]
+        counts = self._counts()
+        style = "added" if counts["passed"] == sum(counts.values()) else "failed"
+        said = (
+            f"{count} {what.replace('_', ' ')}"
+            for what, count in counts.items()
+            if count or what == "passed"
+        )
+        return [("\n", ""), (f"{', '.join(said)} in {monotonic() - self._began:.2f} s", style)]
 
     def _scores(self) -> tuple[list[Case], list[list[float]]]:
         """The cases that were run, and 1 for each of their runs that passed, else 0."""
