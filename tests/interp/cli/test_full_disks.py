@@ -28,10 +28,8 @@ def test_a_disk_that_is_full_before_the_run_asks_nobody(
     options: list[str], model_server: ModelServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "run.gram"
-
     words = ("run", HELLO, "hi", "--record", str(file), *options)
     done = forked(*words, largest=100, **at(model_server))
-
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"gram: {file}: File too large\n"
     assert not file.exists()
@@ -66,11 +64,9 @@ def test_an_answer_that_could_not_be_recorded_is_printed_as_json(
     sizes: list[int], model_server: ModelServer, tmp_path: Path
 ) -> None:
     model_server.will_say(CALL, "Hello, Al!")
-
     file = str(tmp_path / "run.gram")
     words = ("run", HELLO, "hi", "--json", "--record", file)
     done = forked(*words, largest=sizes[-2] + 40, **at(model_server))
-
     assert done.returncode == 2
     assert json.loads(done.stdout)["answer"] == "Hello, Al!"
     assert "no longer recorded" in done.stderr

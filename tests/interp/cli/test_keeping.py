@@ -47,7 +47,6 @@ def test_scripts_keep_nothing_unless_they_say_so(state: Path) -> None:
     with Terminal("run", HELLO, "I am Bob", "--offline", "--no-record") as terminal:
         assert terminal.leaves() == 0
     assert not (state / "runs.db").exists()
-
     gram("run", HELLO, "I am Bob", "--offline", "--conversation", "bob")
     assert (state / "runs.db").exists()
 
@@ -67,7 +66,6 @@ def test_a_habit_that_cannot_be_kept_is_one_warning(state: Path) -> None:
 
 def test_the_warning_names_the_folder_in_words(state: Path) -> None:
     state.parent.write_text("a file where a folder belongs")
-
     with Terminal("run", HELLO, "I am Bob", "--offline") as terminal:
         seen = terminal.until("You said: I am Bob")
         assert terminal.leaves() == 0
@@ -80,7 +78,6 @@ def test_a_store_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE photos (id)")
     before = path.read_bytes()
-
     done = gram("run", HELLO, "hi", "--offline", "--record", str(path))
     refused(done, 2, "photos.db: this is the database of another program")
     assert path.read_bytes() == before

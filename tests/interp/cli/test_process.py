@@ -36,7 +36,6 @@ def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
         [sys.executable, "-c", INTERRUPTED_AT, module, "check", HELLO],
         capture_output=True, text=True, cwd=ROOT, timeout=60, check=False,
     )  # fmt: skip
-
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -69,14 +68,12 @@ def test_output_that_cannot_be_written_is_one_message() -> None:
             relayed("get", HELLO, "hello_world_agent"),
             stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False,
         )  # fmt: skip
-
     assert done.returncode == 2
     assert done.stderr == "gram: standard output: No space left on device\n"
 
 
 def test_pipes_get_utf_8_whatever_the_terminal_s_encoding_is() -> None:
     text = '(a {k: "é … 漢"})\n'
-
     assert gram_from_its_start("fmt", "-", stdin=text, PYTHONIOENCODING="ascii").stdout == text
 
 
@@ -90,7 +87,6 @@ def test_help_is_given_in_every_way() -> None:
 
 def test_quiet_and_verbose_choose_what_is_told() -> None:
     arguments = ["fmt", "--check", HELLO, str(ROOT / "examples" / ".." / "examples"), "-"]
-
     assert "unchanged" in gram(*arguments, stdin="(a)\n").stderr
     assert gram("-q", *arguments, stdin="(a)\n").stderr == ""
     assert gram(*arguments, "-q", stdin="(a)\n").stderr == ""

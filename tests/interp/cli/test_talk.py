@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import stat
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,9 +48,7 @@ def test_each_answer_is_kept_before_the_next_message(
 ) -> None:
     session = tmp_path / "s.gram"
     model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400))
-
     done = gram("run", HELLO, "one", "two", "-c", "--record", str(session), **at(model_server))
-
     assert done.returncode == 4
     assert [message.content for message in load_run(session).state.context] == ["one", "a", "two"]
 
@@ -67,7 +65,6 @@ def test_a_session_that_is_no_conversation_is_not_overwritten(
 ) -> None:
     session = tmp_path / "s.gram"
     session.write_text(content)
-
     refused(gram("run", HELLO, "hi", "--offline", "-c", "--record", str(session)), code, message)
     assert session.read_text() == content
 
@@ -78,9 +75,7 @@ def test_a_session_that_cannot_be_written_is_refused_before_the_model_is_asked(
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-
     done = gram("run", HELLO, "hello", "-c", "--record", str(tmp_path / name), **at(model_server))
-
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert model_server.requests == []
@@ -91,9 +86,7 @@ def test_a_session_is_for_its_owner_alone_and_keeps_its_comments(tmp_path: Path)
     gram("run", HELLO, "hello", "--offline", "-c", "--record", str(session))
     assert stat.S_IMODE(session.stat().st_mode) == 0o600
     session.write_text("// my notes\n" + session.read_text("utf-8"), encoding="utf-8")
-
     gram("run", HELLO, "hello again", "--offline", "-c", "--record", str(session))
-
     assert session.read_text("utf-8").startswith("// my notes\n")
     assert len(load_run(session).state.context) > 4
 
@@ -138,55 +131,6 @@ def test_the_session_is_saved_although_nothing_can_be_told(
     assert done.stdout == ""
 
 
-def test_a_message_that_is_not_utf_8_is_wrong_use() -> None:
-    done = gram("run", HELLO, "hi\udcff", "--offline")
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "the user's message is not UTF-8: no request can carry it\n"
-
-
-def test_an_answer_that_no_terminal_has_is_printed_all_the_same(model_server: ModelServer) -> None:
-    model_server.will_say("a\ud800b")
-
-    done = gram("run", HELLO, "hi", **at(model_server))
-
-    assert (done.returncode, done.stdout) == (0, "a\ufffdb\n")
-
-
-# --- settings and providers
-
-
-def test_a_refusal_is_told_apart_from_an_answer(model_server: ModelServer) -> None:
-    model_server.will_say({"role": "assistant", "content": None, "refusal": "I will not."}, "Yes.")
-
-    done = gram("run", HELLO, "one", "two", **at(model_server))
-
-    assert (done.returncode, done.stdout) == (0, "I will not.\nYes.\n")
-    assert done.stderr == "the model refused: its text is not an answer of the agent\n"
-
-
-def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
-    model_server.will_say("a")
-
-    gram(
-        "run", HELLO, "hi", "--set", "temperature=0.2", "--set", "stop=END",
-        "--set", 'reasoningEffort="low"', "--set", "seed=null", **at(model_server),
-    )  # fmt: skip
-
-    body = model_server.requests[0]
-    assert (body["temperature"], body["stop"], body["reasoning_effort"]) == (0.2, "END", "low")
-    assert "seed" not in body
-
-
-def test_any_compatible_server_can_be_named(model_server: ModelServer) -> None:
-    model_server.will_say("a")
-
-    done = gram("run", HELLO, "hi", "--model", "Mine/a/b", "--base-url", model_server.url)
-
-    assert (done.returncode, done.stdout) == (0, "a\n")
-    assert model_server.requests[0]["model"] == "a/b"
-
-
 # --- programs
 
 
@@ -215,27 +159,7 @@ def test_agents_of_one_program_share_their_tools(
     assert 'sayHello(personName: "Al")' in done.stderr
 
 
-def test_an_answer_of_a_declared_type_is_printed_as_json(tmp_path: Path) -> None:
-    program = tmp_path / "p.gram"
-    program.write_text(
-        '[a:Agent {instruction: "x", model: "OpenAI/m"} | [:Answer:Object | (name::Text)]]'
-    )
-
-    done = gram("run", str(program), "My name is Bob", "--offline")
-
-    assert json.loads(done.stdout) == {"name": "Bob"}
-
-
 # --- sight
-
-
-def test_usage_is_told_on_standard_error_even_when_a_turn_fails(model_server: ModelServer) -> None:
-    model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400))
-
-    done = gram("run", HELLO, "one", "two", "--usage", **at(model_server))
-
-    assert done.stdout == "a\n"
-    assert "10 input and 5 output tokens, 15 in all" in done.stderr
 
 
 def test_debug_shows_what_is_said_to_models_and_tools(model_server: ModelServer) -> None:
@@ -293,7 +217,6 @@ def test_a_known_key_appears_in_no_output_and_no_file(
 )
 def test_a_key_in_the_wrong_place_is_not_repeated(arguments: list[str]) -> None:
     done = gram(*arguments, OPENAI_API_KEY=KEY)
-
     assert done.returncode in (2, 4)
     assert "[redacted]" in done.stderr
     assert KEY not in done.stderr
@@ -303,50 +226,55 @@ def test_a_server_that_dies_in_the_middle_is_told_on_a_line_of_its_own(
     model_server: ModelServer,
 ) -> None:
     model_server.will_say(Answer(events=[delta("Hel")], drop=True))
-
     with Terminal("run", HELLO, "hi", **at(model_server)) as terminal:
         seen = terminal.until("in the middle of its reply")
-
     assert seen.startswith(f"Hel\nthe connection to {model_server.url} broke")
 
 
-def test_a_call_that_was_written_as_text_is_noted(model_server: ModelServer) -> None:
-    written = '<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>'
-    model_server.will_say(written)
-
-    done = gram("run", HELLO, "hi", **at(model_server))
-
-    assert done.stdout == f"{written}\n"
-    assert "the model wrote a call of sayHello as text" in done.stderr
-
-
-# --- another model where one cannot be asked
-
+# --- what is told beside the answers
 
 GONE = Answer({"error": {"message": "no such model"}}, 404)
+REFUSAL = {"role": "assistant", "content": None, "refusal": "I will not."}
+AS_TEXT = '<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>'
+TOLD = {
+    "a message that is not UTF-8 is wrong use": (
+        [], ["hi\udcff"], 2, "", "the user's message is not UTF-8: no request can carry it\n"),
+    "an answer that no terminal has is printed": (["a\ud800b"], ["hi"], 0, "a\ufffdb\n", ""),
+    "a refusal is told apart from an answer": (
+        [REFUSAL, "Yes."], ["one", "two"], 0, "I will not.\nYes.\n",
+        "the model refused: its text is not an answer of the agent\n"),
+    "usage is told though a turn fails": (
+        ["a", GONE], ["one", "two", "--usage"], 4, "a\n", "10 input and 5 output tokens, 15 in all"),
+    "a call that was written as text is noted": (
+        [AS_TEXT], ["hi"], 0, f"{AS_TEXT}\n", "the model wrote a call of sayHello as text"),
+    "the fallback answers and usage says why": (
+        [GONE, "Hi"], ["hi", "--fallback", "OpenAI/other", "--usage"], 0, "Hi\n", "no such model"),
+    "a fallback without its key is told": (
+        ["Hi"], ["hi", "--fallback", "Anthropic/m"], 0, "Hi\n",
+        "the fallback Anthropic/m cannot be asked: ANTHROPIC_API_KEY is not set"),
+    "a fallback that is no model is one message": (
+        [], ["hi", "--fallback", "nobody"], 4, "", "names no provider"),
+}  # fmt: skip
 
 
-def test_the_fallback_answers_and_usage_says_why(model_server: ModelServer) -> None:
-    model_server.will_say(GONE, "Hello!")
-
-    done = gram("run", HELLO, "hi", "--fallback", "OpenAI/other", "--usage", **at(model_server))
-
-    assert done.returncode == 0
-    assert done.stdout == "Hello!\n"
-    assert [request["model"] for request in model_server.requests][1] == "other"
-    assert "gave no reply (" in done.stderr
-    assert "no such model" in done.stderr
+@pytest.mark.parametrize(("replies", "words", "code", "out", "told"), TOLD.values(), ids=TOLD)
+def test_what_there_is_to_know_of_an_answer_is_told(
+    model_server: ModelServer, replies: list[Any], words: list[str], code: int, out: str, told: str
+) -> None:
+    model_server.will_say(*replies)
+    done = gram("run", HELLO, *words, **at(model_server))
+    assert (done.returncode, done.stdout) == (code, out)
+    assert told in done.stderr
 
 
-def test_a_fallback_without_its_key_is_told(model_server: ModelServer) -> None:
-    model_server.will_say("Hello!")
-
-    done = gram("run", HELLO, "hi", "--fallback", "Anthropic/m", **at(model_server))
-
-    assert done.stdout == "Hello!\n"
-    assert "the fallback Anthropic/m cannot be asked: ANTHROPIC_API_KEY is not set" in done.stderr
+SETTINGS = ("temperature=0.2", "stop=END", 'reasoningEffort="low"', "seed=null")
 
 
-def test_a_fallback_that_is_no_model_is_one_message(model_server: ModelServer) -> None:
-    done = gram("run", HELLO, "hi", "--fallback", "nobody", **at(model_server))
-    refused(done, 4, "names no provider")
+def test_settings_and_a_server_come_from_the_command_line(model_server: ModelServer) -> None:
+    model_server.will_say("a")
+    words = [word for each in SETTINGS for word in ("--set", each)]
+    done = gram("run", HELLO, "hi", *words, "--model", "Mine/a/b", "--base-url", model_server.url)
+    body = model_server.requests[0]
+    assert (done.returncode, done.stdout, body["model"]) == (0, "a\n", "a/b")
+    assert (body["temperature"], body["stop"], body["reasoning_effort"]) == (0.2, "END", "low")
+    assert "seed" not in body

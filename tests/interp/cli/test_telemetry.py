@@ -33,7 +33,6 @@ def program(tmp_path: Path) -> str:
 
 def test_a_run_sends_its_spans_and_metrics(receiver: Receiver, program: str) -> None:
     done = gram("run", program, "Hello, I am Bob", OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url)
-
     assert done.returncode == 0, done.stderr
     ((service, run),) = [each for each in receiver.spans if each[1].name.startswith("invoke_agent")]
     assert (service, run.name) == ("gram", "invoke_agent greeter")

@@ -145,7 +145,6 @@ def test_answers_are_held_to_the_declared_type_or_to_a_schema_from_a_file(
 )
 def test_a_file_that_is_no_schema_is_told(folder: Path, text: str, told: str) -> None:
     (folder / "s.json").write_text(text)
-
     refused(gram(*COMPARED, "A.gram", "--metric", "s.json", cwd=folder), 4, "s.json: ", told)
 
 
@@ -179,7 +178,6 @@ def test_a_judge_has_tools_of_its_own_and_rehearses_offline(folder: Path) -> Non
 def test_an_arm_that_does_not_bind_is_refused_before_anything_runs(folder: Path) -> None:
     program = (folder / "B.gram").read_text()
     (folder / "B.gram").write_text(program.replace("personName", "someoneElse"))
-
     refused(gram(*TWO, cwd=folder), 3, "arm B: ", "B.gram:7:")
     assert not (folder / "A-B.ab").exists()
 
@@ -271,9 +269,7 @@ def test_a_rehearsal_asks_no_model_that_a_file_names(folder: Path) -> None:
     file = folder / "greetings.gram"
     (folder / "cases.jsonl").write_text("".join(CASES.splitlines(keepends=True)[:3]))
     file.write_text(EXPERIMENT + '(model:Factor {levels: ["OpenAI/a", "OpenAI/b"]})')
-
     done = gram(*FILE, "--offline", "--yes", "--json", cwd=folder)
-
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["plan"]["factors"]["model"] == ["OpenAI/a", "OpenAI/b"]
 
@@ -326,7 +322,6 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(
 
 def test_a_full_disk_keeps_what_was_done(folder: Path) -> None:
     done = forked(*TWO, "--out", "x", "--jobs", "1", cwd=folder, largest=2600)
-
     assert "Traceback" not in done.stderr
     assert done.returncode == 2, done.stderr
     assert "too large" in done.stderr or "is the disk full" in done.stderr

@@ -37,7 +37,6 @@ def news(tmp_path: Path) -> str:
 @pytest.mark.parametrize("words", [["--input", '{"topic": "the moon"}'], ["the moon"]])
 def test_a_workflow_is_called_with_arguments_or_a_text(news: str, words: list[str]) -> None:
     done = gram("run", news, *words)
-
     assert (done.returncode, done.stdout.strip()) == (
         0,
         "(rehearsal, no language model) You said: the moon",
@@ -51,14 +50,12 @@ def test_wrong_arguments_are_refused(news: str, given: str) -> None:
 
 def test_input_may_come_from_a_file(news: str, tmp_path: Path) -> None:
     (tmp_path / "in.json").write_text('{"topic": "the sun"}')
-
     assert "the sun" in gram("run", news, "--input", f"@{tmp_path / 'in.json'}").stdout
 
 
 def test_a_recorded_workflow_is_traced_and_replayed(news: str, tmp_path: Path) -> None:
     file = str(tmp_path / "a.run.gram")
     said = gram("run", news, "the moon", "--record", file).stdout
-
     assert gram("replay", file).stdout == said
     assert "0.critic.0" in gram("trace", file).stdout
 
@@ -94,9 +91,7 @@ def test_a_line_of_json_says_when_a_step_begins_and_ends(news: str) -> None:
 def test_a_loop_that_was_out_of_rounds_is_told_and_traced(tmp_path: Path) -> None:
     program, file = tmp_path / "a.gram", str(tmp_path / "a.run.gram")
     program.write_text(NEWS.replace('"approved", "again"', '"again", "drop", "cut", "approved"'))
-
     done = gram("run", str(program), "the moon", "--record", file, "--json")
-
     assert json.loads(done.stdout)["unfinished"] is True
     assert "a loop was out of rounds" in gram("run", str(program), "the moon").stderr
     assert "done (a loop was out of rounds)" in gram("trace", file).stdout
@@ -115,10 +110,8 @@ def test_the_words_of_the_agent_that_gives_the_result_are_streamed_once(
 ) -> None:
     program = written(tmp_path / "a.gram", RESULT_FIRST)
     model_server.will_say(*["found", "The article.", "checked"] * 2)
-
     done = gram("run", program, "x", "--stream", **at(model_server))
     lines = gram("run", program, "x", "--stream", "--json", **at(model_server)).stdout
-
     assert done.stdout == "The article.\n"
     seen = [json.loads(line) for line in lines.splitlines()]
     assert "".join(each["text"] for each in seen if each["type"] == "text") == "The article."
@@ -126,7 +119,6 @@ def test_the_words_of_the_agent_that_gives_the_result_are_streamed_once(
 
 def test_an_agent_is_shown_as_the_tool_it_is(news: str) -> None:
     shown = json.loads(gram("schema", "--itself", news).stdout)
-
     assert shown["function"]["name"] == "news"
     assert shown["function"]["parameters"]["required"] == ["topic"]
 
@@ -150,10 +142,8 @@ def test_tools_of_agents_inside_are_shown_with_whether_they_bind(tmp_path: Path)
 def test_a_conversation_that_was_handed_over_goes_on_with_who_took_it(tmp_path: Path) -> None:
     (tmp_path / "desk.gram").write_text(DESK)
     file, session = str(tmp_path / "desk.gram"), str(tmp_path / "s.gram")
-
     first = gram("run", file, "--agent", "triage", "-c", "--record", session, "my billing is wrong")
     gram("run", file, "--agent", "triage", "-c", "--record", session, "thanks")
-
     assert first.stdout.strip().endswith("You said: my billing is wrong")
     speakers = [each.speaker for each in open_conversation(session, True, None).context]
     assert speakers.count("billing") == 2

@@ -51,9 +51,7 @@ def run_cases(
 
 def test_cases_that_pass_are_told(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say(GREETING, "Hello, Al!", "Bye!")
-
     done = run_cases(folder, model_server)
-
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert [line.split()[0] for line in lines[:2]] == ["passed", "passed"]
@@ -64,9 +62,7 @@ def test_cases_that_any_answer_passes_are_told(folder: Path, model_server: Model
     model_server.will_say("two", "Bye!")
     cases = '{"input": "1 + 1?", "answer": "3"}\n{"input": "Bye", "checks": ["short"]}\n'
     (folder / "free.jsonl").write_text(cases)
-
     done = run_cases(folder, model_server, "free.jsonl", "--program", "hello.gram")
-
     assert done.returncode == 0
     assert "note: any answer passes 1 case, the first at free.jsonl:1:1; expected" in done.stderr
 
@@ -130,9 +126,7 @@ def test_each_case_has_tools_of_its_own(folder: Path, model_server: ModelServer)
 
 def test_cases_are_selected_by_their_names(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say("Bye!")
-
     done = run_cases(folder, model_server, "-k", "BYE")
-
     assert (done.returncode, len(model_server.requests)) == (0, 1)
     assert run_cases(folder, model_server, "-k", "nothing").returncode == 2
 
@@ -186,7 +180,6 @@ def test_what_is_wrong_is_told_before_anything_runs(
 
 def test_an_unknown_check_is_told_with_its_place(folder: Path, model_server: ModelServer) -> None:
     done = gram("test", "cases.jsonl", cwd=folder, **at(model_server))
-
     assert (done.returncode, model_server.requests) == (3, [])
     assert "cases.jsonl:3:48: error[unknown-check] there is no check short" in done.stderr
 
@@ -194,7 +187,6 @@ def test_an_unknown_check_is_told_with_its_place(folder: Path, model_server: Mod
 def test_an_unknown_tool_is_told_with_its_place(folder: Path, model_server: ModelServer) -> None:
     (folder / "cases.jsonl").write_text(CASES.replace('"sayHello"', '"sayHallo"'))
     done = run_cases(folder, model_server)
-
     assert (done.returncode, model_server.requests) == (3, [])
     assert "cases.jsonl:2:" in done.stderr
     assert "error[unknown-tool] no tool of hello_world_agent is named sayHallo" in done.stderr
@@ -301,9 +293,7 @@ def test_cases_beside_their_agent_are_found_in_a_folder(
     program = (folder / "hello.gram").read_text()
     (folder / "own.gram").write_text(f'{program}\n[hi:Case {{input: "hi"}}]\n')
     model_server.will_say("Hello")
-
     done = run_cases(folder, model_server, ".", "-k", "l", "-k", "hi")
-
     assert (done.returncode, done.stdout.split()[:1]) == (0, ["passed"])
     nothing = gram("test", "hello.gram", cwd=folder, **at(model_server))
     refused(nothing, 3, "there are no cases in the file")
@@ -337,9 +327,7 @@ def test_a_case_passes_if_enough_of_its_runs_do(folder: Path, model_server: Mode
 def test_figures_are_printed_as_json(folder: Path, model_server: ModelServer) -> None:
     (folder / "says.jsonl").write_text(SAYS)
     model_server.will_say("yes", "no", "yes", "yes")
-
     done = run_cases(folder, model_server, "says.jsonl", "--repeats", "2", "--by", "kind", "--json")
-
     report = json.loads(done.stdout)
     assert [(each["runs"], each["runs_passed"]) for each in report["cases"]] == [(2, 1), (2, 2)]
     assert report["pass_rate"]["value"] == 0.75
@@ -360,9 +348,7 @@ def test_choices_that_fit_no_case_are_refused(
     folder: Path, model_server: ModelServer, arguments: list[str], message: str
 ) -> None:
     (folder / "says.jsonl").write_text(SAYS)
-
     done = run_cases(folder, model_server, "says.jsonl", *arguments)
-
     assert done.returncode in (2, 3)
     assert message in done.stderr
     assert model_server.requests == []

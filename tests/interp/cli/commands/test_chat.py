@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from interp import load_context, load_run
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import HELLO, at, gram, refused
+from tests.interp.cli.process import HELLO, at, gram, refused, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 
@@ -21,7 +22,6 @@ GREETED = "Hello, Alice! Nice to meet you.\n"
 
 def test_each_line_is_a_message_and_only_answers_are_on_stdout() -> None:
     done = gram("chat", HELLO, "--offline", stdin="My name is Bob\n\n  \noh, hello by the way")
-
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == ["Hello, Bob! Nice to meet you."]
     assert done.stderr == 'sayHello(personName: "Bob") -> "Hello, Bob! Nice to meet you."\n'
@@ -41,54 +41,18 @@ def test_commands_work_in_a_pipe_and_quit_leaves(tmp_path: Path) -> None:
     assert len(load_context(path)) == 4
 
 
-def test_reset_begins_anew(model_server: ModelServer) -> None:
-    model_server.will_say("a", "b")
-
-    done = gram("chat", HELLO, stdin="one\n/reset\n/undo\ntwo\n", **at(model_server))
-
-    said = [message["content"] for message in model_server.requests[1]["messages"][1:]]
-    assert said == ["two"]
-    assert done.stderr.endswith("nothing has been said yet\n")
-
-
 def test_reset_begins_another_conversation_of_the_store(tmp_path: Path) -> None:
     store = str(tmp_path / "runs.db")
     options = ("--set", "temperature=0.2", "--record", store)
-
     done = gram("chat", HELLO, "--offline", *options, stdin="hello\n/reset\nhello\n")
-
     assert (done.returncode, done.stdout.count("Hello")) == (0, 2), done.stderr
     listed = gram("conversations", "list", "--record", store).stdout
     assert len(listed.splitlines()) == 2
 
 
-def test_an_unknown_command_is_not_said_and_two_slashes_are(model_server: ModelServer) -> None:
-    model_server.will_say("a")
-
-    done = gram("chat", HELLO, stdin="/hlp\n//etc is a path\n", **at(model_server))
-
-    assert "unknown command /hlp; did you mean /help?" in done.stderr
-    assert [body["messages"][1]["content"] for body in model_server.requests] == ["/etc is a path"]
-
-
-def test_a_failure_in_a_pipe_ends_with_its_exit_code(model_server: ModelServer) -> None:
-    model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400), "never")
-
-    done = gram("chat", HELLO, stdin="one\ntwo\nthree\n", **at(model_server))
-
-    assert (done.returncode, done.stdout) == (4, "a\n")
-    assert "400: bad" in done.stderr
-
-
-def test_what_is_not_utf_8_is_one_message() -> None:
-    done = gram("chat", HELLO, "--offline", stdin="hello\udcff\n")
-    refused(done, 3, "<stdin>:1:6: error[syntax] byte 0xff is not UTF-8")
-
-
 def test_a_program_that_cannot_run_is_told_before_anything_is_asked(tmp_path: Path) -> None:
     program = tmp_path / "p.gram"
     program.write_text('[a:Agent {instruction: "x", model: "A/b"} | [t:Tool | (::Text)]]')
-
     done = gram("chat", str(program))
     refused(done, 3, 'p.gram:1:46: error[missing-description] "t" has no description')
 
@@ -117,19 +81,66 @@ def test_a_person_is_asked_before_a_file_is_replaced(
         terminal.say(f"/save {precious}", "exists already. Replace it? [y/N]: ")
         terminal.type(f"{answer}\n")
         terminal.until("> ")
-
     assert (precious.read_text() != "(mine)") == is_replaced
 
 
 def test_a_pipe_replaces_no_file(tmp_path: Path) -> None:
     precious = tmp_path / "precious.gram"
     precious.write_text("(mine)")
-
     done = gram("chat", HELLO, "--offline", stdin=f"hello\n/save {precious}\n")
-
     assert precious.read_text() == "(mine)"
     assert (done.returncode, done.stdout) == (0, "Hello, world! Nice to meet you.\n")
     assert f"{precious} exists already; not replaced" in done.stderr
+
+
+LONG = "b" * 2000
+BAD = Answer({"error": {"message": "bad"}}, 400)
+PIPED: dict[str, tuple[list[Any], str, int, str, list[str], list[str]]] = {
+    "/reset begins anew": (
+        ["a", "b"], "one\n/reset\n/undo\ntwo\n", 0, "a\nb\n", ["nothing has been said yet\n"], ["two"]),
+    "an unknown command is not said, and two slashes are": (
+        ["a"], "/hlp\n//etc is a path\n", 0, "a\n", ["unknown command /hlp; did you mean /help?"],
+        ["/etc is a path"]),
+    "a failure in a pipe ends with its exit code": (
+        ["a", BAD, "never"], "one\ntwo\nthree\n", 4, "a\n", ["400: bad"], ["one", "a", "two"]),
+    "what is not UTF-8 is one message": (
+        [], "hello\udcff\n", 3, "", ["<stdin>:1:6: error[syntax] byte 0xff is not UTF-8"], []),
+    "exit leaves": (["a"], "one\nexit\ntwo\n", 0, "a\n", [], ["one"]),
+    "quit leaves": (["a"], "one\nquit\ntwo\n", 0, "a\n", [], ["one"]),
+    "/quit leaves": (["a"], "one\n/quit\ntwo\n", 0, "a\n", [], ["one"]),
+    "/retry says the last message again instead": (
+        ["a", "b", "c"], "/retry\none\ntwo\n/retry\n", 0, "a\nb\nc\n", ["nothing has been said yet"],
+        ["one", "a", "two"]),
+    "/calls shows the calls of the last turn whole": (
+        [tool_calls(("c", "sayHello", {"personName": LONG})), "done"], "/calls\nhi\n/calls\n", 0,
+        "done\n", ["no tool was called in the last turn\n", "in a chat /calls)",
+        f'sayHello(personName: "{LONG}") -> "Hello, {LONG}!'], []),
+    "/model shows and changes the model": (
+        ["a", "b"], "/model\none\n/model OpenAI/other\ntwo\n/model Nobody/x\n/model x\n/model\n", 0,
+        "a\nb\n", ["the model is OpenAI/gpt-5.6-luna\nthe model is OpenAI/other\nunknown provider "
+        '"Nobody"', "the model is OpenAI/other\n"], ["one", "a", "two"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("replies", "lines", "code", "out", "told", "asked"), PIPED.values(), ids=PIPED
+)
+def test_lines_of_a_pipe_are_messages_and_commands(
+    model_server: ModelServer,
+    replies: list[Any],
+    lines: str,
+    code: int,
+    out: str,
+    told: list[str],
+    asked: list[str],
+) -> None:
+    model_server.will_say(*replies)
+    done = gram("chat", HELLO, stdin=lines, **at(model_server))
+    assert (done.returncode, done.stdout) == (code, out)
+    assert [each for each in told if each not in done.stderr] == []
+    assert not asked or said(model_server) == asked
+    if "/model" in lines:
+        assert [each["model"] for each in model_server.requests] == ["gpt-5.6-luna", "other"]
 
 
 # --- at a terminal
@@ -144,11 +155,8 @@ def test_a_terminal_is_asked_and_told(tmp_path: Path) -> None:
 
 
 def test_a_script_answers_without_a_key_and_model_says_so(tmp_path: Path) -> None:
-    script = tmp_path / "lines.json"
-    script.write_text('["one"]')
-
-    done = gram("chat", HELLO, "--script", str(script), stdin="hello\n/model\n", OPENAI_API_KEY="")
-
+    script = written(tmp_path / "lines.json", '["one"]')
+    done = gram("chat", HELLO, "--script", script, stdin="hello\n/model\n", OPENAI_API_KEY="")
     assert (done.returncode, done.stdout) == (0, "one\n")
     assert "the model is the script" in done.stderr
 
@@ -227,7 +235,6 @@ def test_a_failure_at_a_terminal_is_told_and_the_chat_goes_on(model_server: Mode
     with Terminal("chat", HELLO, **at(model_server)) as terminal:
         terminal.say("one", "400: bad")
         terminal.say("two", "fine")
-
     said = [message["content"] for message in model_server.requests[1]["messages"][1:]]
     assert said == ["two"]
 
@@ -259,22 +266,11 @@ def said(server: ModelServer, request: int = -1) -> list[str]:
     return [message["content"] for message in server.requests[request]["messages"][1:]]
 
 
-@pytest.mark.parametrize("word", ["exit", "quit", "/quit"])
-def test_exit_and_quit_leave(model_server: ModelServer, word: str) -> None:
-    model_server.will_say("a")
-
-    done = gram("chat", HELLO, stdin=f"one\n{word}\ntwo\n", **at(model_server))
-
-    assert (done.returncode, done.stdout) == (0, "a\n")
-
-
 def test_undo_takes_the_last_turn_back(model_server: ModelServer, tmp_path: Path) -> None:
     session = tmp_path / "s.gram"
     model_server.will_say("a", "b", "c")
     lines = "one\ntwo\n/undo\nthree\n"
-
     done = gram("chat", HELLO, "-c", "--record", str(session), stdin=lines, **at(model_server))
-
     assert '"two" and what followed are taken back' in done.stderr
     assert said(model_server) == ["one", "a", "three"]
     assert [each.content for each in load_run(session).state.context] == ["one", "a", "three", "c"]
@@ -283,26 +279,11 @@ def test_undo_takes_the_last_turn_back(model_server: ModelServer, tmp_path: Path
 def test_undo_takes_back_what_a_session_brought_and_then_nothing(tmp_path: Path) -> None:
     session = ("-c", "--record", str(tmp_path / "s.gram"))
     gram("chat", HELLO, "--offline", *session, stdin="My name is Bob\nhello\n")
-
     done = gram("chat", HELLO, "--offline", *session, stdin="/undo\n/undo\n/undo\n")
-
     assert '"hello" and what followed are taken back' in done.stderr
     assert '"My name is Bob" and what followed are taken back' in done.stderr
     assert done.stderr.endswith("nothing has been said yet\n")
     assert not open_conversation(tmp_path / "s.gram", True, None).context
-
-
-def test_undo_takes_back_what_was_said_and_not_only_what_corrected_the_answer(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
-    program = tmp_path / "a.gram"
-    program.write_text('[a:Agent {instruction: "x", model: "OpenAI/m"} | [:Answer:Integer]]')
-    model_server.will_say("many", "3")
-
-    done = gram("chat", str(program), stdin="How many?\n/undo\n/undo\n", **at(model_server))
-
-    assert '"How many?" and what followed are taken back' in done.stderr
-    assert done.stderr.endswith("nothing has been said yet\n")
 
 
 def test_what_corrected_an_answer_that_another_command_kept_was_said_by_nobody(
@@ -320,48 +301,12 @@ def test_what_corrected_an_answer_that_another_command_kept_was_said_by_nobody(
     assert done.stderr.endswith("nothing has been said yet\n")
 
 
-def test_retry_says_the_last_message_again_instead(model_server: ModelServer) -> None:
-    model_server.will_say("a", "b", "c")
-
-    done = gram("chat", HELLO, stdin="/retry\none\ntwo\n/retry\n", **at(model_server))
-
-    assert done.stdout == "a\nb\nc\n"
-    assert said(model_server) == ["one", "a", "two"]
-    assert "nothing has been said yet" in done.stderr
-
-
 def test_retry_says_a_message_again_that_had_no_answer(model_server: ModelServer) -> None:
     model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400), "b")
-
     with Terminal("chat", HELLO, **at(model_server)) as terminal:
         for typed, seen in (("one", "a\n"), ("two", "400: bad"), ("/retry", "b\n")):
             terminal.say(typed, seen)
-
     assert said(model_server) == ["one", "a", "two"]
-
-
-def test_model_shows_and_changes_the_model(model_server: ModelServer) -> None:
-    model_server.will_say("a", "b")
-    lines = "/model\none\n/model OpenAI/other\ntwo\n/model Nobody/x\n/model x\n/model\n"
-
-    done = gram("chat", HELLO, stdin=lines, **at(model_server))
-
-    assert [body["model"] for body in model_server.requests] == ["gpt-5.6-luna", "other"]
-    told = done.stderr.splitlines()
-    assert told[:2] == ["the model is OpenAI/gpt-5.6-luna", "the model is OpenAI/other"]
-    assert told[2].startswith('unknown provider "Nobody"')
-    assert told[-1] == "the model is OpenAI/other"
-
-
-def test_calls_shows_the_calls_of_the_last_turn_whole(model_server: ModelServer) -> None:
-    name = "b" * 2000
-    model_server.will_say(tool_calls(("c", "sayHello", {"personName": name})), "done")
-
-    done = gram("chat", HELLO, stdin="/calls\nhi\n/calls\n", **at(model_server))
-
-    assert done.stderr.startswith("no tool was called in the last turn\n")
-    assert "in a chat /calls)" in done.stderr
-    assert done.stderr.count(f'sayHello(personName: "{name}") -> "Hello, {name}!') == 1
 
 
 def test_edit_says_an_edited_message_instead(model_server: ModelServer, tmp_path: Path) -> None:
@@ -401,7 +346,6 @@ def test_what_is_gone_on_with_is_told(tmp_path: Path) -> None:
     session = str(tmp_path / "s.gram")
     arguments = ("chat", HELLO, "--offline", "-c", "--record", session)
     first = gram(*arguments, stdin="My name is Bob\n")
-
     with Terminal(*arguments) as terminal:
         terminal.until(f"Going on with {session}, 2 messages so far.\n  you: My name is Bob\n")
         terminal.until("  hello_world_agent: (rehearsal, no language model) You said: My name")
@@ -431,7 +375,6 @@ def test_pasted_lines_are_one_message_and_one_entry_of_the_history(
     model_server: ModelServer, tmp_path: Path
 ) -> None:
     pasted = "\x1b[200~one\r\ntwo\n\tthree\x1b[201~\r"
-
     assert typed(model_server, pasted, tmp_path) == "one\ntwo\n\tthree"
     assert "\n+one\n+two\n+\tthree\n" in (tmp_path / "gram/chat_history").read_text("utf-8")
     model_server.requests.clear()
@@ -453,10 +396,8 @@ def test_tab_completes_commands(model_server: ModelServer, tmp_path: Path) -> No
 
 def test_ctrl_c_at_a_question_gives_the_turn_up(model_server: ModelServer) -> None:
     model_server.will_say(tool_calls(HI), "fine")
-
     with Terminal("chat", HELLO, "--approve", "ask", **at(model_server)) as terminal:
         terminal.say("one", "never]: ")
         terminal.insist("\x03", "(stopped; the conversation has not changed)")
         terminal.say("two", "fine")
-
     assert said(model_server) == ["two"]

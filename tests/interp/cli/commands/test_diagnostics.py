@@ -37,7 +37,6 @@ def test_a_fault_has_its_severity_line_carets_and_hint(twice: Path) -> None:
 def test_what_an_edit_or_a_run_refuses_is_shown_in_the_same_way(twice: Path) -> None:
     for arguments in (["run", str(twice), "hi", "--offline"], ["schema", str(twice)]):
         done = gram(*arguments)
-
         assert done.returncode == 3
         assert f"{twice}:1:11: error[duplicate-key]" in done.stderr
         assert "            ^^^^^\n" in done.stderr
@@ -64,23 +63,19 @@ def test_a_terminal_has_colours(
 ) -> None:
     with Terminal("check", str(twice), TERM="xterm", **variables) as terminal:
         assert terminal.leaves() == 1
-
     assert "error[duplicate-key]" in terminal.seen
     assert ("\x1b[31m" in terminal.raw) is is_coloured
 
 
 def test_a_file_cannot_colour_or_move_what_is_shown(tmp_path: Path) -> None:
     path = written(tmp_path / "a.gram", '(a {k: "\x1b[2J", k: 1})')
-
     with Terminal("check", path, TERM="xterm") as terminal:
         assert terminal.leaves() == 1
-
     assert "\x1b[2J" not in terminal.raw
 
 
 def test_json_has_ends_and_fixes(twice: Path) -> None:
     (fault,) = json.loads(gram("check", "--format", "json", str(twice)).stdout)
-
     assert [fault[key] for key in ("line", "column", "end_line", "end_column")] == [1, 11, 1, 16]
     (edit,) = fault["fix"]
     assert TWICE[edit["column"] - 1 : edit["end_column"] - 1] == 'model: "Ollama/x", '
@@ -106,9 +101,7 @@ def test_sarif_has_rules_results_and_fixes(twice: Path) -> None:
 
 def test_github_annotates_the_line(tmp_path: Path) -> None:
     path = written(tmp_path / "a,b:c.gram", TWICE)
-
     done = gram("check", "--format", "github", path)
-
     place = path.replace(",", "%2C").replace(":", "%3A")
     head = f"::error title=duplicate-key,file={place},line=1,col=11,endLine=1,endColumn=16::"
     assert done.stdout.startswith(head)
@@ -118,7 +111,6 @@ def test_github_annotates_the_line(tmp_path: Path) -> None:
 
 def test_strict_makes_warnings_fail(tmp_path: Path) -> None:
     path = written(tmp_path / "a.gram", WARNED)
-
     assert gram("check", path).returncode == 0
     assert gram("check", "--strict", path).returncode == 1
 
@@ -126,7 +118,6 @@ def test_strict_makes_warnings_fail(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["check", "fmt"])
 def test_standard_input_has_the_name_it_is_given(command: str) -> None:
     done = gram(command, "-", "--stdin-filename", "agents/a.gram", stdin="(a")
-
     assert "agents/a.gram:1:3: error[syntax]" in done.stdout + done.stderr
 
 

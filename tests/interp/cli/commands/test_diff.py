@@ -79,9 +79,7 @@ def commit(folder: Path, tag: str) -> None:
 def test_two_files_are_told_in_words_with_what_each_change_means(tmp_path: Path) -> None:
     (tmp_path / "old.gram").write_text(OLD)
     (tmp_path / "new.gram").write_text(NEW)
-
     done = gram("diff", "old.gram", "new.gram", cwd=tmp_path)
-
     assert (done.returncode, done.stdout, done.stderr) == (0, TOLD, "")
     assert gram("diff", "old.gram", "new.gram", "--exit-code", cwd=tmp_path).returncode == 1
     coloured = gram("diff", "old.gram", "new.gram", cwd=tmp_path, FORCE_COLOR="1").stdout

@@ -56,7 +56,6 @@ def test_set_changes_only_what_it_sets(
     program: Path, path: str, value: str, old: str, new: str
 ) -> None:
     done = gram("set", str(program), path, value)
-
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == PROGRAM.replace(old, new)
     assert program.read_text() == PROGRAM
@@ -68,7 +67,6 @@ def test_set_changes_only_what_it_sets(
 )  # fmt: skip
 def test_getting_and_setting_the_same_leaves_every_byte(program: Path, path: str) -> None:
     value = gram("get", str(program), path).stdout.removesuffix("\n")
-
     assert gram("set", str(program), path, value).stdout == PROGRAM
 
 
@@ -76,9 +74,7 @@ def test_set_writes_in_place_keeping_mode_and_link(program: Path, tmp_path: Path
     program.chmod(0o600)
     link = tmp_path / "link.gram"
     link.symlink_to(program)
-
     assert gram("set", "-i", str(link), "greeter.model", "A/b").stdout == ""
-
     assert link.is_symlink()
     assert program.read_text() == PROGRAM.replace("OpenAI/gpt-5.6-luna", "A/b")
     assert stat.S_IMODE(program.stat().st_mode) == 0o600
@@ -86,7 +82,6 @@ def test_set_writes_in_place_keeping_mode_and_link(program: Path, tmp_path: Path
 
 def test_set_does_it_by_force(program: Path) -> None:
     done = gram("set", "--force", str(program), "greeter.instruction", "")
-
     assert (done.returncode, done.stdout) == (0, PROGRAM.replace('"Greet."', '""'))
 
 
@@ -107,7 +102,6 @@ def test_set_of_what_is_not_in_the_settings_yet_names_the_command_that_adds_it(
 
 def test_a_pattern_that_is_not_gram_is_said_to_be_the_value(program: Path) -> None:
     done = gram("set", str(program), "greeter", "5")
-
     assert done.returncode == 3
     assert done.stderr.startswith("VALUE:1:1: error[syntax] unexpected integer `5`")
 
@@ -116,7 +110,6 @@ def test_a_signature_that_is_not_gram_is_refused_with_its_place_before_the_hint(
     program: Path,
 ) -> None:
     done = gram("set", str(program), "greeter.tools.*.signature", "(x)==>")
-
     said, hint = done.stderr.splitlines()
     assert said.endswith("unexpected end of the text at 1:7")
     assert hint == "  hint: expected a node"
@@ -127,9 +120,7 @@ def test_a_part_of_the_wrong_type_does_not_hide_the_others(tmp_path: Path) -> No
     path.write_text(
         '[a:Agent {instruction: 3, model: "A/b"}] [b:Agent {instruction: "B", model: "A/b"}]'
     )
-
     done = gram("get", str(path), "*.instruction")
-
     assert (done.returncode, done.stdout) == (3, "b.instruction: B\n")
     assert 'the instruction of "a": expected a text, found a whole number 3' in done.stderr
 
@@ -151,7 +142,6 @@ def test_two_edits_in_place_at_once_are_both_kept(program: Path) -> None:
     one = started("set", "-i", str(program), "greeter.model", "A/b")
     with one, started("set", "-i", str(program), "greeter.instruction", "Wave.") as other:
         assert [one.wait(), other.wait()] == [0, 0]
-
     assert program.read_text() == PROGRAM.replace("OpenAI/gpt-5.6-luna", "A/b").replace(
         "Greet.", "Wave."
     )
@@ -258,7 +248,6 @@ def test_what_is_refused_is_told_in_words_of_the_program(
 
 def test_an_agent_may_be_without_tools(program: Path) -> None:
     done = gram("del", str(program), "*.tools", "--in-place")
-
     assert done.returncode == 0
     assert gram("get", str(program), "greeter.tools").stdout.strip() == ""
 
@@ -266,7 +255,6 @@ def test_an_agent_may_be_without_tools(program: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
 def test_a_file_that_may_not_be_written_stays_whole(program: Path) -> None:
     program.chmod(0o400)
-
     assert gram("set", "-i", str(program), "greeter.model", "A/b").returncode == 2
     assert program.read_text() == PROGRAM
 
@@ -275,9 +263,7 @@ def test_a_file_that_may_not_be_written_stays_whole(program: Path) -> None:
 def test_a_pipe_is_not_waited_for(tmp_path: Path, command: list[str]) -> None:
     pipe = tmp_path / "p.gram"
     os.mkfifo(pipe)
-
     done = gram(*(each.format(pipe) for each in command))
-
     assert done.returncode == 2
     assert done.stderr == f"gram: {pipe}: a pipe cannot be written in place\n"
 
@@ -335,10 +321,8 @@ def test_nodes_and_arrows_are_added_and_removed_by_paths(tmp_path: Path) -> None
 
 def test_a_signature_is_set_where_there_was_none(tmp_path: Path) -> None:
     path = written(tmp_path / "w.gram", WORKFLOW)
-
     done = gram("set", path, "writer.signature", "(topic::Text)==>(::Text)")
     wrong = gram("set", path, "editor.signature", "(topic::Integer)==>(::Text)")
-
     assert done.stdout == WORKFLOW.replace(
         'rehearsal"}]', 'rehearsal"} | (topic::Text)==>(::Text)]'
     )
@@ -392,9 +376,7 @@ def test_values_are_set_where_a_condition_holds(
     tmp_path: Path, path: str, where: str, changed: str
 ) -> None:
     file = written(tmp_path / "team.gram", TEAM)
-
     done = gram("set", path, "Offline/rehearsal", file, "--where", where)
-
     assert done.returncode == 0
     now = dict(re.findall(r"^\[(\w):Agent \{model: (.*?)[,}]", done.stdout, re.M))
     assert {name for name, model in now.items() if "Offline" in model} == set(changed)
@@ -402,10 +384,8 @@ def test_values_are_set_where_a_condition_holds(
 
 def test_a_condition_that_holds_nowhere_or_is_none_is_told(tmp_path: Path) -> None:
     file = written(tmp_path / "team.gram", TEAM)
-
     done = gram("set", "*.model", "x/y", file, "--where", "model = nix")
     wrong = gram("set", "*.model", "x/y", file, "--where", "model ~ nix")
-
     assert (done.returncode, wrong.returncode) == (1, 2)
     assert "at no `*.model` does model = nix hold" in done.stderr
     assert "is no condition at character 1: write PATH = VALUE" in wrong.stderr
@@ -443,9 +423,7 @@ def test_what_get_prints_as_json_is_set_again(tmp_path: Path) -> None:
 def test_json_that_is_not_of_get_is_refused(tmp_path: Path, given: str, message: str) -> None:
     file = tmp_path / "team.gram"
     file.write_text(TEAM)
-
     done = gram("set", "-i", "--from", "-", str(file), stdin=given)
-
     assert done.returncode != 0
     assert message in done.stderr
     assert file.read_text() == TEAM

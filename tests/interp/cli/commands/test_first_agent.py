@@ -81,7 +81,6 @@ def test_every_command_of_its_readme_is_one(tmp_path: Path) -> None:
     gram("init", cwd=tmp_path)
     readme = (tmp_path / "README.md").read_text("utf-8")
     commands = [line.split() for line in readme.splitlines() if line.startswith("gram ")]
-
     assert len(commands) >= 7
     for _, name, *_ in commands:
         assert gram(name, "--help").returncode == 0
@@ -89,9 +88,7 @@ def test_every_command_of_its_readme_is_one(tmp_path: Path) -> None:
 
 def test_init_replaces_no_file(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("mine", "utf-8")
-
     done = gram("init", ".", cwd=tmp_path)
-
     assert done.returncode == 1
     assert done.stderr == "tools.py in . would be replaced; nothing is written\n"
     assert [each.name for each in tmp_path.iterdir()] == ["tools.py"]
@@ -124,7 +121,6 @@ def test_models_lists_providers_their_keys_and_whether_they_are_set(tmp_path: Pa
 
 def test_models_shows_no_password() -> None:
     listed = gram("models", OPENAI_BASE_URL="http://me:pa55word@host/v1").stdout
-
     assert "http://host/v1" in listed
 
 
@@ -133,7 +129,6 @@ def test_models_shows_no_password() -> None:
 
 def test_doctor_is_content_when_a_model_can_be_asked(model_server: ModelServer) -> None:
     done = gram("doctor", HELLO, **at(model_server))
-
     assert done.returncode == 0
     assert "problem" not in done.stdout
     assert f"OpenAI: a server answers at {model_server.url}" in done.stdout
@@ -157,7 +152,6 @@ def test_doctor_is_content_when_a_model_can_be_asked(model_server: ModelServer) 
 )
 def test_doctor_says_what_is_wrong(environment: dict[str, str], problem: str) -> None:
     done = gram("doctor", HELLO, **environment)
-
     problems = [line for line in done.stdout.splitlines() if line.startswith("problem  ")]
     assert done.returncode == 1
     assert any(problem in line for line in problems), done.stdout
@@ -167,10 +161,8 @@ def test_doctor_says_what_is_wrong(environment: dict[str, str], problem: str) ->
 def test_doctor_looks_at_a_program(tmp_path: Path) -> None:
     program = written(tmp_path / "p.gram", '[a:Agent {instruction: "x", model: "Nobody/x"}]')
     broken = written(tmp_path / "b.gram", "[a:Agent")
-
     found = json.loads(gram("doctor", program, "--json").stdout)
     messages = [each["message"] for each in found if not each["ok"]]
-
     assert any('unknown provider "Nobody"' in each for each in messages)
     assert "problem  " + broken in gram("doctor", broken).stdout
     assert gram("doctor", str(tmp_path / "none.gram")).returncode == 2

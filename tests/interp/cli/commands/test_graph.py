@@ -14,7 +14,6 @@ from tests.interp.model_server import tool_calls
 
 def test_mermaid_is_printed() -> None:
     done = gram("graph", HELLO)
-
     assert done.stdout.splitlines()[0] == "flowchart LR"
     assert "hello_world_agent" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
@@ -29,7 +28,6 @@ def test_the_form_is_chosen_or_the_file_says_it(
 ) -> None:
     done = gram("graph", HELLO, *arguments, cwd=tmp_path)
     written = "".join(each.read_text("utf-8") for each in tmp_path.iterdir())
-
     assert (done.stdout + written).startswith(begins)
     assert done.returncode == 0
 

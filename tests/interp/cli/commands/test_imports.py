@@ -92,9 +92,7 @@ def test_the_file_that_holds_a_definition_is_edited(folder: Path) -> None:
 
 def test_an_edit_that_breaks_another_file_is_refused(folder: Path) -> None:
     before = contents(folder)
-
     refused = gram("del", "agents/main.gram", "sayHello", "-i")
-
     assert refused.returncode == 1
     assert "undefined-reference" in refused.stderr
     assert contents(folder) == before
@@ -129,9 +127,7 @@ def test_a_name_that_two_imported_files_define_has_to_be_told_apart(folder: Path
     for name in ("a", "b"):
         (folder / f"{name}.gram").write_text(f"(x:Note {{n: '{name}'}})")
     (folder / "c.gram").write_text('{imports: ["a.gram", "b.gram"]}')
-
     done = gram("get", "c.gram", "x.n")
-
     assert done.returncode == 1
     assert "`x` is defined at a.gram:1:1 and b.gram:1:1" in done.stderr
 
@@ -156,9 +152,7 @@ def test_a_definition_that_differs_from_its_namesake_in_another_file_is_told(fol
 
 def test_a_broken_file_among_others_is_told_and_the_others_go_on(folder: Path) -> None:
     (folder / "tools/greet.gram").write_text("<<<<<<< ours\n[a | b]\n")
-
     done = gram("check", ".")
-
     assert "agents/main.gram:1:35: error[unreadable-import]" in done.stdout
     assert "tools/greet.gram:1:1: error[syntax]" in done.stdout
     assert "undefined-reference" not in done.stdout
@@ -167,10 +161,8 @@ def test_a_broken_file_among_others_is_told_and_the_others_go_on(folder: Path) -
 
 def test_standard_input_opens_nothing(folder: Path) -> None:
     text = (folder / "agents/main.gram").read_text()
-
     checked = gram("check", "-", stdin=text)
     ran = gram("run", "-", "hello", stdin=text)
-
     assert checked.stdout.count("error[open-import]") == 2
     assert ran.returncode == 3
     assert '"../shared/desk.gram" is imported' in ran.stderr

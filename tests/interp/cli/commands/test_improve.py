@@ -69,9 +69,7 @@ def test_what_is_not_better_writes_nothing_and_a_changed_program_is_another_sear
     assert done.stdout.startswith("not shown to be better: ")
     assert (folder / "desk.gram").read_text() == PROGRAM
     (folder / "desk.gram").write_text(PROGRAM.replace("Answer", "Help"))
-
     other = gram(*ARGUMENTS, "--proposer", "tools.py:equal", cwd=folder)
-
     refused(other, 2, "another search is in this folder")
 
 

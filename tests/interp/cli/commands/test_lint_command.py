@@ -27,9 +27,7 @@ def slip(tmp_path: Path) -> Path:
 
 def test_our_examples_and_what_init_writes_are_clean(tmp_path: Path) -> None:
     (tmp_path / "agent.gram").write_text(FILES["agent.gram"])
-
     done = gram("lint", str(ROOT / "examples"), str(tmp_path))
-
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
@@ -48,7 +46,6 @@ def test_a_finding_is_shown_as_a_fault_is(slip: Path) -> None:
 
 def test_a_fix_changes_the_name_and_no_other_byte(slip: Path) -> None:
     done = gram("lint", "--fix", str(slip))
-
     assert (done.stdout, done.returncode) == ("", 0)
     assert slip.read_text() == SLIP.replace("serch", "search")
 
@@ -56,16 +53,13 @@ def test_a_fix_changes_the_name_and_no_other_byte(slip: Path) -> None:
 def test_what_is_off_is_not_fixed(slip: Path) -> None:
     text = '{lint: {tool-in-instruction: "off"}}\n' + SLIP
     slip.write_text(text)
-
     assert gram("lint", "--fix", str(slip)).stdout == ""
     assert slip.read_text() == text
 
 
 def test_a_project_makes_an_error_of_a_finding(slip: Path) -> None:
     (slip.parent / "gram.toml").write_text('lint = {tool-in-instruction = "error"}\n')
-
     done = gram("lint", "a.gram", cwd=slip.parent)
-
     assert done.stdout.startswith("a.gram:1:31: error[tool-in-instruction]")
     assert done.returncode == 1
 
@@ -143,7 +137,6 @@ def test_levels_of_a_header_are_those_of_its_file_alone(repository: Path) -> Non
 def test_a_fix_knows_the_tools_that_are_imported(repository: Path) -> None:
     desk = repository / "desk.gram"
     desk.write_text(desk.read_text().replace("`search`", "`serch`"))
-
     assert gram("lint", "--fix", str(desk)).stdout == ""
     assert "Call `search`." in desk.read_text()
 

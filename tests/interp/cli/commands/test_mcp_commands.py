@@ -58,7 +58,6 @@ def program(tmp_path: Path, helper: str) -> Path:
 def test_tools_are_added_with_what_they_came_from_and_bind(program: Path, servers: str) -> None:
     text = program.read_text()
     specs = view(agent_tool_specs, loads_one(text))
-
     assert text.startswith('// mine\n[helper:Agent {\n  description: "Helps", // why\n')
     assert [spec.value.identity for spec in specs] == ["shout", "greet"]
     assert specs[0].value.properties["source"] == "good"
@@ -69,10 +68,8 @@ def test_tools_are_added_with_what_they_came_from_and_bind(program: Path, server
 def test_the_tools_of_a_server_are_printed_as_gram_with_what_it_says_of_them() -> None:
     done = gram("tools", "--mcp", SERVER, "--print-gram")
     tools = {each.value.identity: each.value.properties for each in loads(done.stdout)}
-
     assert '[shout:ToolSpecification {\n  description: "Says it in capitals.",' in done.stdout
     assert '(text::String {title: "Text"})==>(::Any)' in done.stdout
-
     said = [[tools[name].get(key) for key in ("returns", "sends")] for name in ("look", "put")]
     assert said == [["untrusted", None], ["untrusted", True]]
     assert tools["shout"].keys().isdisjoint(("returns", "sends"))
@@ -101,10 +98,8 @@ def test_new_words_are_refused_until_update_takes_them(program: Path, servers: s
 
 def test_a_rehearsal_asks_before_each_call_of_a_server(program: Path, servers: str) -> None:
     said = ("run", str(program), "--mcp", servers, "--offline", "greet 'Ann'")
-
     asked = gram(*said)
     allowed = gram(*said, "--approve", "all")
-
     assert "denied, because there is no terminal to ask at" in asked.stderr
     assert "Hello" in allowed.stdout
 
@@ -114,7 +109,6 @@ def test_a_rehearsal_wants_a_word_for_servers_and_none_by_address(
 ) -> None:
     tested = gram("test", str(program), "--mcp", servers, "--offline")
     run = gram("run", str(program), "--mcp", "http://127.0.0.1:1/mcp", "--offline", "hi")
-
     refused(tested, 2, "a rehearsal invents arguments")
     refused(run, 2, '--offline uses no network, and the MCP server "http://127.0.0.1:1/mcp"')
 
@@ -133,7 +127,6 @@ def test_a_server_that_cannot_be_used_is_told_before_the_model_is_asked(
     program: Path, server: str, message: str
 ) -> None:
     done = gram("run", str(program), "--mcp", server, "hi")
-
     refused(done, 4, message)
 
 
@@ -154,7 +147,6 @@ def test_a_name_that_the_server_and_a_file_have_is_an_error_with_both(
 
 def test_debug_shows_the_standard_error_of_a_server(program: Path, servers: str) -> None:
     said = ("run", str(program), "--mcp", servers, "--offline", "--approve", "all", "shout 'a'")
-
     assert "the good server starts" in gram(*said, "--debug").stderr
     assert "the good server starts" not in gram(*said).stderr
 
@@ -162,7 +154,6 @@ def test_debug_shows_the_standard_error_of_a_server(program: Path, servers: str)
 def test_progress_is_shown_behind_what_is_waited_for(program: Path, servers: str) -> None:
     gram("add", str(program), "helper.tools", "--mcp", servers, "progress", "-i")
     said = ("run", str(program), "--mcp", servers, "--offline", "--approve", "all")
-
     with Terminal(*said, "progress of 'a \x1b[J' for 3 seconds", TERM="xterm") as terminal:
         terminal.until("s 1 of 2: a \\x1b[J")
         assert terminal.leaves() == 0

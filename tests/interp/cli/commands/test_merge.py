@@ -149,7 +149,6 @@ def test_what_is_no_text_is_a_conflict_and_stays_as_it_is(tmp_path: Path) -> Non
     files = three(tmp_path, DESK, DESK)
     (tmp_path / "ours.gram").write_bytes(b"\xff\x00ours")
     (tmp_path / "theirs.gram").write_bytes(b"\xff\x00theirs")
-
     refused(gram("merge", *files, "-i"), 1, "binary")
     assert (tmp_path / "ours.gram").read_bytes() == b"\xff\x00ours"
 
@@ -221,9 +220,7 @@ def test_git_merges_and_rebases_what_its_own_merge_could_not(
     ours = DESK.replace("rehearsal", "other")
     repository.sides({"desk": DESK}, {"desk": ours}, {"desk": DESK.replace("Help.", "Help them.")})
     repository.git("checkout", "-q", begun_on)
-
     repository.git(*words)
-
     assert repository.read() == ours.replace("Help.", "Help them.")
 
 
@@ -231,9 +228,7 @@ def test_git_keeps_a_conflict_open_and_says_what_it_is(repository: Repository) -
     model = "Offline/rehearsal"
     sides = ({"desk": DESK.replace(model, f"Offline/{name}")} for name in ("x", "y"))
     repository.sides({"desk": DESK}, *sides)
-
     said = repository.git("merge", "theirs", fails=True)
-
     assert "desk.gram: conflict: agent `desk`: model is changed in two ways" in said
     assert "UU desk.gram" in repository.git("status", "--short")
     assert repository.read().count("<<<<<<<") == repository.read().count(">>>>>>>") == 1
@@ -260,9 +255,7 @@ def test_a_merge_that_breaks_nothing_is_committed(repository: Repository) -> Non
     repository.sides(
         {"desk": DESK, **broken}, {"desk": DESK.replace("Help.", "Help them.")}, {"other": user}
     )
-
     repository.git("merge", "theirs")
-
     assert gram("merge", "--across", "HEAD", cwd=repository.folder).returncode == 0
 
 
@@ -284,7 +277,6 @@ def test_hunks_are_named_by_the_agent_or_tool_that_they_are_in(repository: Repos
     lines = "".join(f"  // {number}\n" for number in range(9))
     repository.commit(desk=DESK.replace("  search //", f"{lines}  search //"))
     (repository.folder / "desk.gram").write_text(repository.read().replace("finds", "looks"))
-
     assert "@@ [desk:Agent" in repository.git("diff")
 
 
@@ -323,5 +315,4 @@ def test_a_hook_that_is_there_stays_and_the_line_to_add_is_said(tmp_path: Path) 
 
 def test_outside_a_repository_there_is_nothing_to_install(tmp_path: Path) -> None:
     done = gram("git", "install", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
-
     assert (done.returncode, done.stderr) == (1, "gram: this folder is in no git repository\n")

@@ -52,7 +52,6 @@ def test_counts_files_and_json(folder: Path) -> None:
 
 def test_nothing_found_is_the_answer_no(folder: Path) -> None:
     done = gram("query", "(:Nothing)", "-", stdin=ONE)
-
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     assert gram("query", "--count", "(:Nothing)", str(folder / "a.gram")).stdout == "0\n"
 
@@ -66,7 +65,6 @@ def test_nothing_found_is_the_answer_no(folder: Path) -> None:
 )
 def test_a_pattern_that_is_no_pattern_is_told(folder: Path, pattern: str, message: str) -> None:
     done = gram("query", pattern, str(folder))
-
     assert done.returncode == 3
     assert done.stderr.startswith(message)
 

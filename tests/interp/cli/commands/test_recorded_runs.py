@@ -35,7 +35,6 @@ def file(tmp_path: Path) -> Path:
 
 def test_replay_prints_what_run_printed_without_a_key(file: Path) -> None:
     done = gram("replay", str(file))
-
     assert (done.returncode, done.stdout) == (0, "Hello, Al.\n")
     assert done.stderr == (
         'Let me see.\nsayHello(personName: "Al") -> "Hello, Al! Nice to meet you."\n'
@@ -81,7 +80,6 @@ def test_options_that_need_a_program_say_so(file: Path, option: list[str]) -> No
 
 def test_trace_shows_who_was_asked_and_what_was_called(file: Path) -> None:
     lines = gram("trace", str(file)).stdout.splitlines()
-
     assert lines[0].startswith(
         "hello_world_agent · OpenAI/gpt-5.6-luna · done · 2 requests, 1 call"
     )
@@ -92,7 +90,6 @@ def test_trace_shows_who_was_asked_and_what_was_called(file: Path) -> None:
 
 def test_trace_as_json_has_each_step_whole(file: Path) -> None:
     found = json.loads(gram("trace", str(file), "--json").stdout)
-
     assert found["status"] == "done"
     assert [each["kind"] for each in found["entries"]] == ["model", "tool", "model"]
     assert found["entries"][1]["arguments"] == {"personName": "Al"}
@@ -118,7 +115,6 @@ def test_a_run_that_did_not_end_is_replayed_up_to_there(tmp_path: Path) -> None:
 def test_a_recording_that_was_cut_off_says_where_it_ends(file: Path) -> None:
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(lines[:3]))
-
     refused(gram("replay", str(file)), 1, "the recording ends here: the run is awaiting tools")
 
 
@@ -130,7 +126,6 @@ def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
 
 def test_the_record_of_a_run_has_no_faults(file: Path) -> None:
     checked = gram("check", str(file))
-
     assert (checked.returncode, checked.stdout) == (0, "")
 
 
@@ -138,9 +133,7 @@ def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_pa
     file = str(tmp_path / "denied.run.gram")
     gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
     gram("resume", file, "--approve", "none")
-
     resumed, call = gram("trace", file).stdout.splitlines()[2:4]
-
     assert "resumed with" in resumed
     assert call.startswith("0.0")
     assert 'sayHello(personName: "world") -> error: denied, not run' in call
@@ -206,10 +199,8 @@ def test_a_run_that_nobody_records_any_more_is_followed_to_what_it_waits_for(
 ) -> None:
     file = str(tmp_path / "asked.run.gram")
     gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
-
     done = gram("trace", file, "--follow")
     *_, last = gram("trace", file, "--follow", "--json").stdout.splitlines()
-
     assert "waits for approval of sayHello" in done.stdout
     assert [each["name"] for each in json.loads(last)["waits_for"]] == ["sayHello"]
 
@@ -217,7 +208,6 @@ def test_a_run_that_nobody_records_any_more_is_followed_to_what_it_waits_for(
 def test_a_file_in_which_no_run_begins_is_not_followed(tmp_path: Path) -> None:
     file = tmp_path / "empty.run.gram"
     file.touch()
-
     refused(gram("trace", str(file), "--follow"), 2, "nothing of a run had begun")
 
 
@@ -285,7 +275,6 @@ def test_tools_that_do_not_bind_on_resuming_are_looked_for_with_an_option(
     words = ["--tools", "tools.py", "--record", "a.run.gram", "--approve", "ask"]
     asked = gram("run", "shop.gram", "buy", *words, cwd=shop, **at(model_server))
     assert asked.returncode == 6
-
     done = gram("resume", "a.run.gram", "--approve", "all", cwd=shop, **at(model_server))
     refused(done, 3, 'tool "pay" is not in the library', "use --tools FILE.py for your own")
 
@@ -360,16 +349,13 @@ def test_trace_says_why_a_run_stopped_on_one_line(
 def test_a_run_is_read_from_standard_input(file: Path, words: list[str]) -> None:
     named = gram(*(each.format(file) for each in words))
     piped = gram(*(each.format("-") for each in words), stdin=file.read_text())
-
     assert named.stdout
     assert (piped.returncode, piped.stdout) == (0, named.stdout)
 
 
 def test_a_record_that_was_edited_is_shown_and_not_replayed(file: Path) -> None:
     file.write_text(file.read_text().replace("Hello, Al! Nice", "Bye, Al! Nice"))
-
     shown, replayed = gram("trace", str(file)), gram("replay", str(file))
-
     assert "Bye, Al!" in shown.stdout
     assert replayed.returncode == 1
     assert f"{file}:7:1: the reply at position (1) answers another request" in replayed.stderr
@@ -388,9 +374,7 @@ def test_a_failure_in_a_parallel_branch_names_its_step(
     program = written(tmp_path / "both.gram", BRANCHES)
     model_server.will_say("fine")
     model_server.answers.append(Answer({"error": {"message": "no"}}, 401))
-
     done = gram("run", program, "go", **at(model_server))
-
     assert done.returncode == 4
     assert re.search(r"^both/(one|two) failed$", done.stderr, re.MULTILINE), done.stderr
 
@@ -399,8 +383,6 @@ def test_a_trace_quotes_what_is_quoted_once(tmp_path: Path) -> None:
     file = tmp_path / "a.run.gram"
     agent = parse_program('[a:Agent {instruction: "x", model: "A/b"}]')
     run(agent, 'say "long"', model=ScriptedModel(['"long"']), record=file)
-
     told = gram("trace", str(file)).stdout
-
     assert 'model: "long"' in told
     assert '""long""' not in told

@@ -82,7 +82,6 @@ def test_a_shared_tool_is_renamed_in_all_files_that_import_it(project: Path) -> 
 
 def test_an_agent_is_renamed_in_cases_and_rules(project: Path) -> None:
     done = gram("rename", "-i", "desk", "front", "agents/desk.gram", cwd=project)
-
     assert done.returncode == 0
     assert (project / "agents/rules.gram").read_text() == RULES.replace("desk/", "front/")
     assert (project / "agents/cases.jsonl").read_text() == JSON  # the file keeps its name
@@ -92,7 +91,6 @@ def test_an_agent_is_renamed_in_cases_and_rules(project: Path) -> None:
 
 def test_a_parameter_is_renamed_in_arguments(project: Path) -> None:
     done = gram("rename", "-i", "search.parameters.limit", "most", "shared", cwd=project)
-
     assert done.returncode == 0
     assert (project / "shared/search.gram").read_text() == SEARCH.replace("limit", "most")
     assert (project / "agents/rules.gram").read_text() == RULES.replace("limit", "most")
@@ -124,7 +122,6 @@ def test_what_cannot_be_renamed_is_told_and_nothing_changes(
     project: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
     before = {each: each.read_text() for each in project.glob("*/*")}
-
     refused(gram("rename", "-i", *words, cwd=project), code, message)
     assert {each: each.read_text() for each in project.glob("*/*")} == before
 
@@ -132,7 +129,6 @@ def test_what_cannot_be_renamed_is_told_and_nothing_changes(
 def test_a_rule_that_would_fit_another_call_is_refused(project: Path) -> None:
     rules = project / "agents/rules.gram"
     rules.write_text(RULES.replace('tool: "*"', 'tool: "sea*"'))
-
     done = gram("rename", "-i", "search", "find", "shared", cwd=project)
     refused(done, 1, "refused: the rule for sea* would fit search and not the new name")
     assert (project / "shared/search.gram").read_text() == SEARCH

@@ -17,7 +17,6 @@ GREETED = "Hello, Alice! Nice to meet you.\n"
 
 def test_run_prints_the_answer_and_shows_the_call() -> None:
     done = gram("run", HELLO, "Hello, I'm Alice!", "--offline")
-
     assert done.returncode == 0
     assert done.stdout == GREETED
     assert done.stderr == ('sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n')
@@ -25,7 +24,6 @@ def test_run_prints_the_answer_and_shows_the_call() -> None:
 
 def test_several_messages_are_one_conversation() -> None:
     done = gram("run", HELLO, "My name is Bob", "oh, hello by the way", "--offline")
-
     assert done.stdout.splitlines()[1] == "Hello, Bob! Nice to meet you."
 
 
@@ -106,7 +104,6 @@ def test_run_says_what_is_wrong_with_a_program(
     tmp_path: Path, program: str, code: int, message: str
 ) -> None:
     path = written(tmp_path / "p.gram", program)
-
     refused(gram("run", path, "hello"), code, message)
 
 
@@ -116,7 +113,6 @@ def test_a_function_that_cannot_be_a_tool_is_told_at_its_line_and_not_as_a_failu
     (tmp_path / "tools.py").write_text(
         "from interp import tool\n\n@tool\ndef f(*words: str) -> str:\n    'Joins'\n"
     )
-
     done = gram("tools", "--tools", "tools.py", "--print-gram", cwd=tmp_path)
     refused(done, 4, "parameter names; write out each parameter")
     assert done.stderr.startswith('tools.py:3: tool "f": *words gives')
@@ -128,7 +124,6 @@ HELLO_ALICE = ("run", HELLO, "I'm Alice, hello", "--offline", "--approve")
 
 def test_without_a_terminal_what_has_to_be_asked_is_denied_and_said() -> None:
     done = gram(*HELLO_ALICE, "ask")
-
     assert done.returncode == 0
     assert "denied, not run: nobody is there to approve it" in done.stdout
     assert 'sayHello(personName: "Alice"): denied, because there is no terminal' in done.stderr
@@ -137,7 +132,6 @@ def test_without_a_terminal_what_has_to_be_asked_is_denied_and_said() -> None:
 def test_limits_are_set_on_the_command_line() -> None:
     limited = gram(*HELLO_ALICE, "all", "--limit", "iterations=0")
     answered = gram(*HELLO_ALICE, "all", "--limit", "iterations=0", "--limit", "on_limit=answer")
-
     refused(limited, 5, "limit: iterations")
     assert answered.returncode == 0
     assert "not run: the run has reached 0 rounds" in answered.stdout
@@ -145,7 +139,6 @@ def test_limits_are_set_on_the_command_line() -> None:
 
 def test_an_unreachable_endpoint_is_one_message() -> None:
     done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
-
     assert done.returncode == 4
     assert done.stderr.startswith("cannot connect to http://127.0.0.1:9/v1")
 
@@ -163,10 +156,8 @@ def test_a_tools_file_that_fails_is_one_message_with_its_line(
 ) -> None:
     tools = tmp_path / "tools.py"
     tools.write_text(text)
-
     for path in (tools, Path("tools.py")):
         done = gram("run", HELLO, "hi", "--offline", "--tools", str(path), cwd=tmp_path)
-
         assert done.returncode == 4
         assert done.stderr.startswith(f"{path} fails: {reason}")
         assert done.stderr.endswith(f"\n  at {path}:1\n")
@@ -174,9 +165,7 @@ def test_a_tools_file_that_fails_is_one_message_with_its_line(
 
 def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> None:
     path = written(tmp_path / "p.gram", "(a)-->(b)")
-
     done = gram("check", path)
-
     assert (done.returncode, "no agent here" in done.stderr) == (0, True)
 
 

@@ -129,7 +129,6 @@ def test_a_file_that_is_no_run_does_not_keep_others_from_the_store(
 def test_a_run_is_cancelled(address: str) -> None:
     gram(*SAY, "--record", address, "--approve", "ask")
     (row,) = listed(address)
-
     assert runs(address, "cancel", row["id"][:5]).returncode == 0
     assert listed(address)[0]["status"] == "cancelled"
     refused = gram("resume", f"{address}#{row['id']}", "--approve", "all", "--offline")
@@ -218,7 +217,6 @@ def test_an_imported_conversation_goes_on_by_c(address: str, tmp_path: Path) -> 
 
 def test_a_file_with_a_conversation_alone_is_no_run(tmp_path: Path) -> None:
     copy = written(tmp_path / "copy.gram", '[:Conversation | (:User {content: "hi"})]\n')
-
     for command in ("trace", "replay", "resume"):
         done = gram(command, copy)
         assert (done.returncode, "no run is recorded in it" in done.stderr) == (2, True), done
@@ -260,9 +258,7 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
 def test_what_cannot_be_done_is_told(address: str, arguments: list[str], told: str) -> None:
     gram(*SAY, "--record", address)
     run = listed(address)[0]["id"]
-
     done = runs(address, *[each.replace("{run}", run) for each in arguments])
-
     assert done.returncode in (2, 4)
     assert told in done.stderr
     assert "Traceback" not in done.stderr

@@ -53,7 +53,6 @@ def test_tools_writes_the_gram_of_python_and_of_json(tmp_path: Path) -> None:
     from_python = gram("tools", TOOLS, "--print-gram").stdout
     path = written(tmp_path / "tools.json", gram("schema", HELLO, "--as", "spec").stdout)
     from_json = gram("tools", path, "--print-gram").stdout
-
     (spec,) = view(agent_tool_specs, loads_one(Path(HELLO).read_text()))
     assert loads_one(from_json) == spec
     assert loads_one(from_python).value == spec.value
@@ -150,9 +149,7 @@ def test_a_list_that_cannot_be_read_is_one_message_with_its_place(
     text: str, message: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path / "tools.json", text)
-
     done = gram("tools", path, "--print-gram")
-
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"{path}: ")
     assert message in done.stderr
@@ -236,9 +233,7 @@ def test_a_tool_without_docstring_is_named_and_nothing_is_written(
 ) -> None:
     program, tools = undescribed
     before = Path(program).read_text()
-
     done = gram(*(program if each == "PROGRAM" else each for each in words), "--tools", tools)
-
     assert done.returncode != 0
     told = f'{tools}:3: tool "g" has no docstring; write what it does in one, below its def'
     assert told in done.stdout + done.stderr
@@ -249,7 +244,6 @@ def test_a_tool_without_docstring_that_the_program_lacks_is_not_offered(
     undescribed: tuple[str, str],
 ) -> None:
     told = gram("tools", HELLO, "--tools", undescribed[1]).stderr
-
     assert 'tool "g" has no docstring' in told
     assert "gram add" not in told
 
@@ -300,9 +294,7 @@ def test_a_rehearsal_makes_up_what_tools_without_python_return_and_says_so(
     program, _ = undescribed
     text = Path(program).read_text()
     Path(program).write_text(text.replace("==>(::String)", "==>(::Integer {minimum: 5})"))
-
     said = gram("run", program, "call g with 3", "--offline")
-
     assert (said.returncode, said.stdout) == (0, "5\n")
     assert "g has no Python yet: the rehearsal makes up what it returns\n" in said.stderr
     assert "g(n: 3) -> 5\n" in said.stderr
@@ -312,7 +304,6 @@ def test_a_tool_without_python_stops_a_run_that_is_no_rehearsal(
     undescribed: tuple[str, str], tmp_path: Path
 ) -> None:
     script = written(tmp_path / "script.json", '["hello"]')
-
     stopped = gram("run", undescribed[0], "hi", "--script", script)
     refused(stopped, 3, 'tool "g" is not in the library')
 
@@ -323,8 +314,6 @@ def test_cases_are_rehearsed_with_tools_that_have_no_python_yet(
     cases = tmp_path / "cases.jsonl"
     row = {"program": undescribed[0], "toolsUsed": ["g"]}
     cases.write_text("".join(json.dumps({**row, "input": f"g {n}"}) + "\n" for n in range(2)))
-
     done = gram("test", str(cases), "--offline")
-
     assert done.returncode == 0, done.stdout
     assert done.stderr.count("g has no Python yet") == 1

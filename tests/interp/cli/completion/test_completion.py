@@ -67,7 +67,6 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(("typed", "offered"), OFFERED)
 def test_what_begins_so_is_offered(typed: str, offered: list[str]) -> None:
     asked = gram(_GRAM_COMPLETE="bash_complete", GRAM_TYPED=typed)
-
     answers = [line.split(",", 1) for line in asked.stdout.splitlines()]
     word = typed.split()[-1]  # Bash goes on behind the last colon, or the last =
     kept = max(word.rfind(":"), word.rfind("=")) + 1
@@ -82,7 +81,6 @@ def test_bash_completes(environment: dict[str, str]) -> None:
         [shell("bash"), "--norc", "-c", BASH, "bash", TYPED],
         env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-
     assert (done.stdout, done.stderr) == ("toolChoice=\n", "")
 
 
@@ -92,7 +90,6 @@ def test_fish_completes(environment: dict[str, str]) -> None:
         [shell("fish"), "--no-config", "-c", script],
         env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-
     assert done.stderr == ""
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == [COMPLETED]
 

@@ -103,7 +103,6 @@ def test_what_cannot_be_attached_is_wrong_usage(
     (tmp_path / "empty.png").touch()
     (tmp_path / "film.mp4").write_bytes(b"\0\xff")
     (tmp_path / "big.png").write_bytes(b"\0" * 30_000_000)
-
     refused(gram("run", HELLO, *words, cwd=tmp_path, **at(model_server)), 2, told)
     assert not model_server.requests
 
@@ -113,9 +112,7 @@ def test_attach_in_a_chat_is_for_the_next_message_and_kept_for_retry(
 ) -> None:
     model_server.will_say("A chart.", "Still one.", "Yes.")
     lines = f"/attach {chart}\nWhat is this?\n/retry\nSure?\n"
-
     done = gram("chat", HELLO, stdin=lines, **at(model_server))
-
     assert done.stdout == "A chart.\nStill one.\nYes.\n"
     assert "attached to the next message: chart.png (image/png, 28 bytes)" in done.stderr
     said = [{"type": "text", "text": "What is this?"}, SENT]

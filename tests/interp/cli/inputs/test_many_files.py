@@ -63,7 +63,6 @@ def test_the_nearest_rules_count(agents: Path) -> None:
     (agents / "agents/deep/x.gram").write_text("(x)")
     listing = ["git", "ls-files", "--others", "--exclude-standard", "agents/*.gram"]
     by_git = subprocess.run(listing, cwd=agents, capture_output=True, text=True, check=True).stdout
-
     shown = [each for each in sorted(by_git.split()) if "/." not in each]
     assert find_files("agents") == [each for each in shown if not each.endswith(".run.gram")]
 
@@ -71,13 +70,11 @@ def test_the_nearest_rules_count(agents: Path) -> None:
 @pytest.mark.parametrize("given", ["agents/nothing*", "empty"])
 def test_nothing_to_do_is_wrong_use(agents: Path, given: str) -> None:
     (agents / "empty").mkdir()
-
     refused(gram("check", given, cwd=agents), 2, given)
 
 
 def test_check_reports_all_files(agents: Path) -> None:
     done = gram("check", "agents", "missing.gram", "--json", cwd=agents)
-
     assert [each["file"] for each in json.loads(done.stdout)] == ["agents/b.gram"]
     assert "missing.gram: No such file" in done.stderr
     assert done.returncode == 2
@@ -106,7 +103,6 @@ def test_set_changes_each_file_and_counts_them(agents: Path) -> None:
 
 def test_set_says_in_json_what_became_of_each_file(agents: Path) -> None:
     done = gram("set", "-i", "--json", "*.model", "Ollama/x", "agents", cwd=agents)
-
     rows = {each["file"]: each for each in json.loads(done.stdout)}
     assert rows["agents/a.gram"]["changed"] is True
     assert "nowhere" in rows["agents/data.gram"]
@@ -115,9 +111,7 @@ def test_set_says_in_json_what_became_of_each_file(agents: Path) -> None:
 
 def test_set_without_in_place_prints_each_file_under_its_name(agents: Path) -> None:
     (agents / "agents/b.gram").unlink()
-
     done = gram("set", "*.model", "Ollama/x", "agents", cwd=agents)
-
     new = {name: AGENT.format(name=name).replace("OpenAI/m", "Ollama/x") for name in "ac"}
     assert done.stdout == f"// agents/a.gram\n{new['a']}// agents/deep/c.gram\n{new['c']}"
     assert 'model: "OpenAI/m"' in (agents / "agents/a.gram").read_text()
@@ -144,7 +138,6 @@ def test_get_lists_which_file_each_value_is_from(agents: Path) -> None:
 
 def test_a_path_that_leads_nowhere_in_any_file_is_told_once(agents: Path) -> None:
     (agents / "agents/b.gram").unlink()
-
     done = gram("get", "nope.model", "agents", cwd=agents)
     refused(done, 1, "`nope.model` leads nowhere", "nor is there anything in the other 2 files")
     of_two = gram("get", "nope.model", "agents/a.gram", "agents/deep/c.gram", cwd=agents)

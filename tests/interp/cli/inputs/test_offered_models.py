@@ -27,18 +27,14 @@ def program(folder: Path, *models: str) -> str:
 @pytest.mark.parametrize("asked", ["OpenAI", "{url}"])
 def test_the_models_of_a_server_are_listed(model_server: ModelServer, asked: str) -> None:
     model_server.will_say(LIST)
-
     done = gram("models", "--offered", asked.format(url=model_server.url), **at(model_server))
-
     assert (done.returncode, done.stdout) == (0, "gpt-5.6-luna\ngpt-5.6-sol\n")
     assert f"2 models of {model_server.url}" in done.stderr
 
 
 def test_they_are_listed_as_json(model_server: ModelServer) -> None:
     model_server.will_say(LIST)
-
     done = gram("models", "--offered", model_server.url, "--json")
-
     assert json.loads(done.stdout) == {
         "address": model_server.url,
         "models": ["gpt-5.6-luna", "gpt-5.6-sol"],
@@ -48,9 +44,7 @@ def test_they_are_listed_as_json(model_server: ModelServer) -> None:
 def test_a_check_asks_each_server_once(model_server: ModelServer, tmp_path: Path) -> None:
     model_server.will_say(LIST)
     file = program(tmp_path, "OpenAI/gpt-5.6-luna", "OpenAI/gpt-5.6-sol", "Offline/rehearsal")
-
     done = gram("check", "--models", file, **at(model_server))
-
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.count("asks OpenAI for its models") == 1
     assert model_server.paths == ["/v1/models"]
@@ -85,6 +79,5 @@ def test_a_check_says_what_it_could_not_ask(model_server: ModelServer, tmp_path:
 
 def test_without_the_option_nobody_is_asked(model_server: ModelServer, tmp_path: Path) -> None:
     done = gram("check", program(tmp_path, "OpenAI/nothing"), **at(model_server))
-
     assert done.returncode == 0
     assert model_server.paths == []

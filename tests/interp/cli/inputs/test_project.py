@@ -50,7 +50,6 @@ def run(folder: Path, *more: str, command: str = "run") -> subprocess.CompletedP
 
 def test_a_folder_runs_no_code_until_somebody_has_said_yes(folder: Path) -> None:
     done = run(folder)
-
     assert "gram.toml is not used, since nobody has said yes to it: --trust does" in done.stderr
     assert not (folder / "was_run").exists()
 
@@ -86,7 +85,6 @@ def test_a_yes_is_kept_for_this_content_alone_and_outside_the_folder(folder: Pat
     assert {each.name for each in folder.iterdir()} <= {
         *("hello.gram", "tools.py", "gram.toml", "was_run", "__pycache__")
     }
-
     (folder / "gram.toml").write_text('tools = "tools.py"\n')
     assert "is not used" in run(folder).stderr
 
@@ -97,14 +95,12 @@ def test_a_copy_of_a_trusted_file_in_another_folder_is_asked_about(folder: Path)
     other.mkdir()
     for name in ("hello.gram", "tools.py", "gram.toml"):
         (other / name).write_text((folder / name).read_text())
-
     assert "is not used" in run(other).stderr
 
 
 @pytest.mark.parametrize("command", ["check", "fmt", "graph", "schema"])
 def test_what_only_reads_programs_asks_nothing_and_runs_nothing(folder: Path, command: str) -> None:
     done = run(folder, command=command)
-
     assert done.returncode == 0
     assert "gram.toml" not in done.stderr
     assert not (folder / "was_run").exists()
@@ -112,7 +108,6 @@ def test_what_only_reads_programs_asks_nothing_and_runs_nothing(folder: Path, co
 
 def test_options_say_otherwise_for_one_call(folder: Path) -> None:
     (folder / "mine.py").write_text(TOOLS.replace("Ahoy", "Moin"))
-
     assert "Moin, Ann!" in run(folder, "--trust", "--tools", "mine.py").stdout
 
 
@@ -121,7 +116,6 @@ def test_a_project_is_that_of_its_repository_and_no_file_above_it_counts(folder:
     inside.mkdir(parents=True)
     (inside / "hello.gram").write_text(HELLO)
     assert "gram.toml" not in run(inside).stderr
-
     (folder / ".git").mkdir()
     assert "../../gram.toml is not used" in run(inside).stderr
 
@@ -130,7 +124,6 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
     (folder / "gram.toml").unlink()
     (folder / "pyproject.toml").write_text('[tool.gram]\ntools = ["tools.py"]\n')
     assert "Ahoy, Ann!" in run(folder, "--trust").stdout
-
     (folder / "pyproject.toml").write_text("[tool.black]\nline = [\n")  # not ours, and broken
     assert "pyproject" not in run(folder).stderr
 
@@ -159,7 +152,6 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
 def test_a_wrong_file_is_refused_with_its_place(folder: Path, text: str, said: str) -> None:
     (folder / "gram.toml").write_text(text)
     done = run(folder, "--trust")
-
     assert done.returncode == 4
     assert done.stderr.startswith(said)
     assert not (folder / "was_run").exists()
@@ -168,7 +160,6 @@ def test_a_wrong_file_is_refused_with_its_place(folder: Path, text: str, said: s
 def test_what_is_no_file_is_not_read(folder: Path) -> None:
     (folder / "gram.toml").unlink()
     os.mkfifo(folder / "gram.toml")
-
     assert run(folder).stderr.startswith("gram.toml is not a file")
 
 
@@ -178,7 +169,6 @@ def test_a_new_provider_is_known_once_it_is_trusted(folder: Path) -> None:
     state = str(folder.parent / "state")
     unknown = gram(*asked, cwd=folder, XDG_STATE_HOME=state)
     known = gram(*asked, "--trust", cwd=folder, XDG_STATE_HOME=state)
-
     assert 'unknown provider "Groq"' in unknown.stderr
     refused(known, 4, "GROQ_API_KEY")
 
@@ -199,6 +189,5 @@ def test_tools_beside_a_program_are_named_and_not_run(folder: Path) -> None:
     (folder / "gram.toml").unlink()
     (folder / "hello.gram").write_text(HELLO.replace("sayHello", "sayHi"))
     done = run(folder)
-
     assert "hint: --tools tools.py for your own" in done.stderr
     assert not (folder / "was_run").exists()

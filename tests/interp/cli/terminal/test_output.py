@@ -46,7 +46,6 @@ def test_letters_of_all_scripts_and_emoji_stay_in_answers(text: str) -> None:
 @given(st.text())
 def test_a_question_has_only_visible_characters(text: str) -> None:
     shown = visible_text(text)
-
     assert all(char == " " or unicodedata.category(char)[0] not in "CZ" for char in shown)
 
 
@@ -85,7 +84,6 @@ def test_a_question_that_scrolls_away_names_the_tool_again(model_server: ModelSe
     model_server.will_say(tool_calls(("c1", "sayHello", json.dumps(many))), "Bye.")
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
         asked = terminal.until("]: ")
-
     assert asked.splitlines()[-1] == "sayHello for hello_world_agent [y/N/always/never]: "
 
 
@@ -102,7 +100,6 @@ def test_every_line_of_an_argument_is_behind_a_mark_and_fits(
     args: dict[str, str], width: int
 ) -> None:
     first, *lines = question_text("pay", args, ["bank"], width=width).split("\n")
-
     assert first == "pay for bank"
     starts = [each for each in lines if not each.startswith("|     ")]
     assert len(starts) == len(args)
@@ -113,7 +110,6 @@ def test_every_line_of_an_argument_is_behind_a_mark_and_fits(
 
 def test_where_a_terminal_is_narrow_no_line_of_an_argument_begins_without_a_mark() -> None:
     wide = question_text("pay", {"to": "漢" * 30}, ["bank"], width=40).split("\n")
-
     assert all(len(line) + line.count("漢") <= 40 for line in wide)
 
 
@@ -131,7 +127,6 @@ def test_a_long_call_is_shown_whole_when_asked_for(model_server: ModelServer) ->
 
 def test_a_pipe_gets_the_text_as_it_is() -> None:
     text = '(a {k: "\x1b[1m\u202e"})'
-
     assert gram("fmt", "-", stdin=text).stdout == f"{text}\n"
 
 

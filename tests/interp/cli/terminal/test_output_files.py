@@ -43,16 +43,13 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
     before = {each: each.read_bytes() for each in folder.iterdir()}
-
     refused(gram(*words, cwd=folder), 2, "is read, and would be overwritten: name another file")
     assert {each: each.read_bytes() for each in folder.iterdir()} == before
 
 
 def test_a_report_that_cannot_be_written_is_told_before_anything_runs(folder: Path) -> None:
     words = ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "none/a.html"]
-
     done = gram(*words, cwd=folder)
-
     assert (done.returncode, done.stderr) == (2, "gram: none: No such directory\n")
     assert not [*folder.glob("*.ab")]
 
@@ -60,7 +57,6 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_runs(folder: Pa
 def test_a_dash_is_standard_output(folder: Path) -> None:
     page = gram("trace", "a.run.gram", "--html", "-", cwd=folder)
     drawing = gram("graph", "a.gram", "--as", "svg", "-o", "-", cwd=folder)
-
     assert page.stdout.startswith("<!doctype html>")
     assert drawing.stdout.startswith("<svg")
     assert not (folder / "-").exists()
@@ -88,14 +84,12 @@ def test_pictures_of_other_kinds_are_not_drawn_as_text(folder: Path) -> None:
 
 def test_an_experiment_that_is_not_there_is_told(folder: Path) -> None:
     done = gram("ab", "nowhere", cwd=folder)
-
     assert (done.returncode, done.stderr) == (2, "gram: nowhere: No such file or directory\n")
 
 
 def test_a_run_of_another_program_is_told(folder: Path) -> None:
     other = HELLO.read_text().replace("hello_world_agent", "other").replace("sayHello", "greet")
     (folder / "other.gram").write_text(other)
-
     done = gram("graph", "other.gram", "--run", "a.run.gram", cwd=folder)
     assert done.returncode == 0
     assert "a.run.gram is a run of hello_world_agent, and came to nothing" in done.stderr

@@ -58,9 +58,7 @@ def test_what_comes_through_a_pipe_is_context(
 ) -> None:
     model_server.will_say("Done.", "Done.")
     words = [word.format(report=report) for word in words]
-
     done = forked("run", HELLO, *words, stdin="Sales rose.\n", **at(model_server))
-
     assert (done.returncode, done.stdout) == (0, "Done.\n" * len(said))
     assert asked(model_server) == said
 
@@ -84,9 +82,7 @@ def test_approval_is_asked_for_at_the_terminal_when_a_pipe_is_context(
 @pytest.mark.parametrize("command", ["@{report}", "-"])
 def test_a_value_comes_from_a_file_or_a_pipe(report: str, command: str) -> None:
     value = command.format(report=report)
-
     done = gram("set", HELLO, "hello_world_agent.instruction", value, stdin="Sales rose.\n")
-
     assert 'instruction: "Sales rose."' in done.stdout
 
 
@@ -119,9 +115,7 @@ def test_json_has_the_answer_its_calls_and_what_they_cost(
 def test_json_has_the_value_of_a_typed_answer(model_server: ModelServer, tmp_path: Path) -> None:
     program = written(tmp_path / "a.gram", TYPED)
     model_server.will_say('{"city": "Bern", "people": 134000}')
-
     done = gram("run", program, "hi", "--json", **at(model_server))
-
     assert json.loads(done.stdout)["value"] == {"city": "Bern", "people": 134000}
 
 
@@ -135,17 +129,13 @@ def test_a_text_is_printed_without_quotes(
         '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:String {enum: ["long", "no"]})]'
     )
     model_server.will_say(reply)
-
     done = gram("run", str(program), "hi", *options, **at(model_server))
-
     assert (done.returncode, done.stdout) == (0, "long\n")
 
 
 def test_json_tells_what_a_run_did_until_it_failed(model_server: ModelServer) -> None:
     model_server.will_say(*[tool_calls(("a", "sayHello", {"personName": "Al"}))] * 2)
-
     done = gram("run", HELLO, "hi", "--json", "--limit", "iterations=1", **at(model_server))
-
     failed = json.loads(done.stdout)
     assert (done.returncode, failed["answer"]) == (5, None)
     assert (failed["error"]["type"], failed["error"]["exit_code"]) == ("LimitError", 5)
@@ -174,10 +164,8 @@ def test_json_is_a_line_for_each_thing_that_happens_when_it_streams(
 def test_quiet_and_verbose_choose_what_is_told_of_a_run(model_server: ModelServer) -> None:
     call = tool_calls(("a", "sayHello", {"personName": "Al"}))
     model_server.will_say(call, "Hi.", call, "Hi.")
-
     quiet = gram("run", HELLO, "hi", "-q", **at(model_server))
     verbose = gram("run", HELLO, "hi", "-v", **at(model_server))
-
     assert (quiet.stdout, quiet.stderr) == ("Hi.\n", "")
     assert "sayHello(" in verbose.stderr
     assert "tokens" in verbose.stderr

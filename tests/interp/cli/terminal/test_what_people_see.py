@@ -47,7 +47,6 @@ def test_the_log_cannot_play_tricks_at_a_terminal(
     raising = TOOLS.replace("nothing to count", "\\x9b2J \\u202e")
     (tmp_path / "t.py").write_text(raising, encoding="utf-8")
     model_server.will_say(tool_calls(("c", "count", {"n": 0})), "\x85 \u2028")
-
     with Terminal("run", *counting, "--debug", **at(model_server)) as terminal:
         assert terminal.leaves() == 0
         assert "ZeroDivisionError: \\x9b2J \\u202e" in terminal.seen
@@ -75,9 +74,7 @@ def test_each_call_is_shown_with_what_the_model_was_told(
     model_server: ModelServer, counting: list[str], call: tuple[str, str, object], shown: str
 ) -> None:
     model_server.will_say(tool_calls(call), "done")
-
     done = gram("run", *counting, "--match", "name", **at(model_server))
-
     assert (done.returncode, done.stdout) == (0, "done\n")
     assert shown in done.stderr
     told = model_server.requests[1]["messages"][-1]["content"]
@@ -187,7 +184,6 @@ def test_an_answer_is_saved_although_the_command_is_interrupted_while_it_prints(
 
 def test_a_line_of_the_log_is_not_glued_to_the_words_before_it(model_server: ModelServer) -> None:
     model_server.will_say("Hello there")
-
     with Terminal("run", HELLO, "hi", "--debug", **at(model_server)) as terminal:
         assert "Hello there\ninterp.model: reply" in terminal.until("interp.model: reply")
         assert terminal.leaves() == 0
@@ -212,7 +208,6 @@ def test_a_question_that_is_interrupted_ends_the_run_with_130(
     model_server: ModelServer, key: str
 ) -> None:
     model_server.will_say(tool_calls(HI))
-
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
         terminal.until("Run sayHello for ")
         assert terminal.leaves_by(key) == 130
@@ -260,7 +255,6 @@ def test_no_spinner_on_a_dumb_terminal_nor_in_the_log(
     environment: dict[str, str],
 ) -> None:
     model_server.will_say(tool_calls(("c", "count", {"n": 2})), "done")
-
     with Terminal("run", *counting, *arguments, **environment, **at(model_server)) as terminal:
         terminal.leaves()
         assert " 0s" not in terminal.seen
@@ -312,7 +306,6 @@ def test_always_and_never_are_asked_once(model_server: ModelServer, answer: str,
         terminal.until(QUESTION)
         terminal.type(f"{answer}\n")
         rest = terminal.until("done\n")
-
     assert rest.count(told) == 3
     assert "Run " not in rest
 
@@ -376,10 +369,8 @@ def test_refused_calls_have_a_colour_and_failed_ones_another(
 ) -> None:
     call = tool_calls(("c", "count", {"n": 0}))
     model_server.will_say(call, "done", call, "done")
-
     denied = gram("run", *counting, "--approve", "none", **environment, **at(model_server))
     done = gram("run", *counting, **environment, **at(model_server))
-
     assert f"count(n: 0) -> {refused}, not run: " in denied.stderr
     assert f'count(n: 0) -> {failed} "count" failed' in done.stderr
 
@@ -406,7 +397,6 @@ def test_reasoning_is_shown_on_standard_error_unless_nobody_wants_it(
     told = tmp_path / "told"
     with Terminal("run", HELLO, "hello", *options, told=told, **at(model_server)) as terminal:
         assert terminal.leaves() == 0
-
     assert terminal.seen.splitlines() == ["Hi, Alice."]
     assert told.read_text() == shown
 
@@ -415,9 +405,7 @@ def test_a_stream_of_json_has_a_line_for_each_piece_of_reasoning(
     model_server: ModelServer,
 ) -> None:
     model_server.will_say(THINKING)
-
     done = gram("run", HELLO, "hello", "--json", "--stream", **at(model_server))
-
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     thought = [line for line in lines if line["type"] == "reasoning"]
     assert "".join(line["text"] for line in thought) == THINKING["reasoning"]
@@ -434,7 +422,6 @@ def test_a_stream_of_json_has_a_line_for_each_piece_of_reasoning(
 )
 def test_usage_tells_what_is_known(model_server: ModelServer, usage: Any, told: str) -> None:
     model_server.will_say(Answer({**completion({"content": "a"}), "usage": usage}))
-
     assert told in gram("run", HELLO, "hello", "--usage", **at(model_server)).stderr
 
 
