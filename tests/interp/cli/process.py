@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from click.testing import CliRunner
@@ -20,11 +22,14 @@ from interp.cli.terminal.output import set_loudness
 from tests.interp.cli.forked import COMMANDS
 from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import DATA, EXAMPLES, ROOT
 
 COMMAND = [sys.executable, "-c", "from interp.cli import main; main()"]
 KEY = "sk-known-key-0123456789"
 HELLO = str(EXAMPLES / "hello_world.gram")
+_TABLES = tomllib.loads(
+    (DATA / "command_lines.toml").read_text("utf-8").replace("HELLO", HELLO)
+)  # each row says what is typed, and what comes of it
 
 
 def gram(
@@ -51,8 +56,18 @@ def gram(
 def refused(done: subprocess.CompletedProcess[str], code: int, *said: str) -> None:
     """Expect that a command has refused: with this code, with words, no answer, no traceback."""
     assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (code, "", False), done
-    for each in said:
-        assert each in done.stderr
+    has(done.stderr, *said)
+
+
+def rows(name: str) -> Any:
+    """The rows of a table in ``tests/data/command_lines.toml``."""
+    return _TABLES[name]
+
+
+def has(text: str, *parts: str) -> None:
+    """Expect that a text has all these parts."""
+    missing = [each for each in parts if each not in text]
+    assert not missing, f"{missing} not in {text}"
 
 
 @contextmanager

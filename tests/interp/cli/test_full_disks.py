@@ -24,7 +24,7 @@ def sizes(model_server: ModelServer, tmp_path: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_disk_that_is_full_before_the_run_asks_nobody(
+def test_a_full_disk_asks_nobody(
     options: list[str], model_server: ModelServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "run.gram"
@@ -37,7 +37,7 @@ def test_a_disk_that_is_full_before_the_run_asks_nobody(
 
 
 @pytest.mark.parametrize("entry", range(6))
-def test_a_disk_that_fills_up_leaves_a_run_that_goes_on(
+def test_a_disk_that_fills_up(
     entry: int, sizes: list[int], model_server: ModelServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "run.gram"
@@ -60,7 +60,7 @@ def test_a_disk_that_fills_up_leaves_a_run_that_goes_on(
     assert load_run(file).state.status.name == "DONE"
 
 
-def test_an_answer_that_could_not_be_recorded_is_printed_as_json(
+def test_an_unrecorded_answer_is_printed(
     sizes: list[int], model_server: ModelServer, tmp_path: Path
 ) -> None:
     model_server.will_say(CALL, "Hello, Al!")

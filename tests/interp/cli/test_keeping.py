@@ -84,9 +84,7 @@ def test_a_store_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", ["s.gram", "s.db"])
-def test_a_turn_that_failed_after_a_tool_ran_is_taken_up_or_resumed(
-    tmp_path: Path, model_server: ModelServer, kept: str
-) -> None:
+def test_a_turn_that_failed_goes_on(tmp_path: Path, model_server: ModelServer, kept: str) -> None:
     record = ["-c", "--record", str(tmp_path / kept)]
     model_server.will_say(HI, BAD, "one", HI, BAD, "two", HI, BAD, "three", "four")
     options = at(model_server)
@@ -108,7 +106,7 @@ def test_a_turn_that_failed_after_a_tool_ran_is_taken_up_or_resumed(
 
 
 @pytest.mark.parametrize("kept", ["s.gram", "s.db"])
-def test_a_killed_process_loses_no_call_of_a_tool(
+def test_a_killed_process_loses_no_call(
     tmp_path: Path, model_server: ModelServer, kept: str
 ) -> None:
     tools = tmp_path / "t.py"

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, HELLO, gram, gram_from_its_start, relayed, written
+from tests.interp.cli.process import (
+    COMMAND,
+    HELLO,
+    gram,
+    gram_from_its_start,
+    relayed,
+    rows,
+    written,
+)
 from tests.paths import ROOT
 
 INTERRUPTED_AT = """
@@ -41,13 +49,7 @@ def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
 
 @pytest.mark.parametrize(
     ("command", "codes"),
-    [
-        ("get {hello} hello_world_agent | true", {0, 141}),
-        ("get {hello} hello_world_agent >&-", {0}),
-        ("get {hello} nope.model 2>&-", {1}),
-        ("--help | head -c 1", {0, 141}),
-        ("check {hello} nowhere.gram 2>&1 >/dev/null | true", {2, 141}),
-    ],
+    rows("closed streams"),
 )
 def test_streams_that_are_closed_are_quiet(command: str, codes: set[int]) -> None:
     start = COMMAND if "&-" in command else relayed()  # a relay needs all three streams

@@ -43,9 +43,7 @@ def test_a_session_is_begun_saved_and_gone_on_with(tmp_path: Path) -> None:
     assert len(load_run(session).state.context) == 8
 
 
-def test_each_answer_is_kept_before_the_next_message(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_each_answer_is_kept_at_once(model_server: ModelServer, tmp_path: Path) -> None:
     session = tmp_path / "s.gram"
     model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400))
     done = gram("run", HELLO, "one", "two", "-c", "--record", str(session), **at(model_server))
@@ -60,7 +58,7 @@ def test_each_answer_is_kept_before_the_next_message(
         ("[:Conversation", 3, "error[syntax] unexpected end of the text"),
     ],
 )
-def test_a_session_that_is_no_conversation_is_not_overwritten(
+def test_no_other_file_is_overwritten(
     tmp_path: Path, content: str, code: int, message: str
 ) -> None:
     session = tmp_path / "s.gram"
@@ -92,9 +90,7 @@ def test_a_session_is_for_its_owner_alone_and_keeps_its_comments(tmp_path: Path)
 
 
 @pytest.mark.parametrize("ending", [">/dev/full", "| true"])
-def test_the_session_is_saved_although_the_answer_cannot_be_printed(
-    tmp_path: Path, ending: str
-) -> None:
+def test_a_session_is_saved_though_no_answer_can_be_printed(tmp_path: Path, ending: str) -> None:
     session = tmp_path / "talk.gram"
     command = shlex.join(
         relayed("run", HELLO, "hello", "--offline", "-c", "--record", str(session))
@@ -109,7 +105,7 @@ def test_the_session_is_saved_although_the_answer_cannot_be_printed(
 
 
 @pytest.mark.parametrize("ending", ["2>/dev/full >/dev/full", ">&- 2>&-"])
-def test_the_session_is_saved_although_nothing_can_be_told(
+def test_a_session_is_saved_in_silence(
     model_server: ModelServer, tmp_path: Path, ending: str
 ) -> None:
     session = tmp_path / "talk.gram"
@@ -144,7 +140,7 @@ PROGRAM = """
 
 
 @pytest.mark.parametrize(("agent", "instruction"), [("first", "one"), ("second", "two")])
-def test_agents_of_one_program_share_their_tools(
+def test_agents_share_tools(
     model_server: ModelServer, tmp_path: Path, agent: str, instruction: str
 ) -> None:
     program = written(tmp_path / "p.gram", PROGRAM)
@@ -176,7 +172,7 @@ def test_debug_shows_what_is_said_to_models_and_tools(model_server: ModelServer)
 
 
 @pytest.mark.parametrize("command", ["run", "chat"])
-def test_a_known_key_appears_in_no_output_and_no_file(
+def test_a_key_is_in_no_output_and_file(
     model_server: ModelServer, tmp_path: Path, command: str
 ) -> None:
     program = tmp_path / "p.gram"
@@ -222,9 +218,7 @@ def test_a_key_in_the_wrong_place_is_not_repeated(arguments: list[str]) -> None:
     assert KEY not in done.stderr
 
 
-def test_a_server_that_dies_in_the_middle_is_told_on_a_line_of_its_own(
-    model_server: ModelServer,
-) -> None:
+def test_a_server_that_dies_is_told_on_a_line_of_its_own(model_server: ModelServer) -> None:
     model_server.will_say(Answer(events=[delta("Hel")], drop=True))
     with Terminal("run", HELLO, "hi", **at(model_server)) as terminal:
         seen = terminal.until("in the middle of its reply")
@@ -244,7 +238,8 @@ TOLD = {
         [REFUSAL, "Yes."], ["one", "two"], 0, "I will not.\nYes.\n",
         "the model refused: its text is not an answer of the agent\n"),
     "usage is told though a turn fails": (
-        ["a", GONE], ["one", "two", "--usage"], 4, "a\n", "10 input and 5 output tokens, 15 in all"),
+        ["a", GONE], ["one", "two", "--usage"], 4, "a\n",
+        "10 input and 5 output tokens, 15 in all"),
     "a call that was written as text is noted": (
         [AS_TEXT], ["hi"], 0, f"{AS_TEXT}\n", "the model wrote a call of sayHello as text"),
     "the fallback answers and usage says why": (

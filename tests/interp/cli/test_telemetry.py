@@ -11,7 +11,7 @@ import pytest
 
 from gram import dumps
 from interp import open_store
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram, refused, written
 from tests.interp.otlp_receiver import Receiver, receiving
 from tests.interp.worker_processes import GREETER, ended, until, worker
 
@@ -26,9 +26,8 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> str:
-    file = tmp_path / "greeter.gram"
-    file.write_text(dumps(GREETER), "utf-8")
-    return str(file)
+    file = written(tmp_path / "greeter.gram", dumps(GREETER))
+    return file
 
 
 def test_a_run_sends_its_spans_and_metrics(receiver: Receiver, program: str) -> None:
@@ -66,7 +65,7 @@ def test_an_exporter_that_is_not_installed_is_named(program: str) -> None:
     refused(done, 4, "no exporter zipkin is installed")
 
 
-def test_one_trace_goes_from_submit_to_the_end_of_the_run_in_its_worker(
+def test_one_trace_goes_from_submit_to_its_worker(
     receiver: Receiver, program: str, database: str
 ) -> None:
     variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}

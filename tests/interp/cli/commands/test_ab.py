@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interp import open_store
-from tests.interp.cli.process import KEY, at, forked, gram, refused, started
+from tests.interp.cli.process import KEY, at, forked, gram, has, refused, rows, started
 from tests.interp.model_server import Answer, ModelServer
 from tests.interp.tools.mcp.servers import relayed
 from tests.interp.worker_processes import until
@@ -59,9 +59,7 @@ FILE = ("ab", "greetings.gram", "--tools", "brief=hi.py")
 TWO = (*COMPARED, "A.gram", "B.gram", "--tools", "brief.py")
 
 
-def test_arms_ask_their_server_in_the_dialect_that_is_named(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_arms_ask_in_the_dialect_that_is_named(folder: Path, model_server: ModelServer) -> None:
     (folder / "two.jsonl").write_text("".join(CASES.splitlines(keepends=True)[:2]))
     asked = ("--model", "Mine/a", "--base-url", model_server.url, "--dialect", "responses")
     arms = ("A.gram", "B.gram", "--tools", "brief.py", "--set", "temperature=0")
@@ -78,8 +76,7 @@ def test_two_programs_are_compared(folder: Path) -> None:
     done = gram(*TWO, "--metric", "passed", "--metric", "brief.py:short", cwd=folder)
 
     assert (done.returncode, done.stderr.splitlines()[0][:8]) == (0, "16 runs;")
-    assert "passed *: B − A  +100.0 points" in done.stdout
-    assert "B is better" in done.stdout
+    has(done.stdout, "passed *: B − A  +100.0 points", "B is better")
     assert sorted(each.name for each in (folder / "A-B.ab").iterdir()) == [
         "plan.gram",
         "results.gram",
@@ -112,9 +109,7 @@ TYPED = """
 """
 
 
-def test_answers_are_held_to_the_declared_type_or_to_a_schema_from_a_file(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_answers_are_held_to_a_type_or_a_schema(folder: Path, model_server: ModelServer) -> None:
     model_server.takes_any_path = True
     model_server.will_say(*['{"name": "Ada"}'] * 3, '{"who": "Ada"}')
     for name, program in zip("ab", TYPED.strip().split("\n"), strict=True):
@@ -199,40 +194,21 @@ def test_a_changed_program_is_refused_with_the_difference(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
-    [
-        (["ab"], 2, "name the cases with --cases"),
-        (["ab", "A.gram", "B.gram"], 2, "or the file of an experiment"),
-        (["ab", "A.gram"], 2, "there is no (:Experiment {…}) in this file"),
-        ([*COMPARED, "A.gram", "--tools", "x=brief.py"], 2, "--tools x=…: no judge has this name"),
-        (["ab", "greetings.gram", "--seed", "1"], 2, "--seed goes with --cases"),
-        (["ab", "greetings.gram"], 3, "--tools brief=FILE.py gives it"),
-        (["ab", "greetings.gram", "--tools", "breif=brief.py"], 3, "did you mean breif?"),
-        ([*FILE, "--tools", "x=brief.py"], 4, "no arm has the library x; it names brief"),
-        (["ab", "--cases", "cases.jsonl"], 2, "name the programs"),
-        (["ab", "--cases", "no.jsonl", "A.gram"], 2, "no.jsonl"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "./A.gram"], 2, "two arms are named A"),
-        ([*COMPARED, "A.gram", "--metric", "pased"], 2, "did you mean"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--repeats", "0"], 2, "repeats"),
-        (["ab", "--cases", "cases.jsonl", "A.gram"], 4, "arm A: OPENAI_API_KEY is not set"),
-        (["ab", "."], 2, "no experiment is in this folder"),
-    ],
+    rows("wrong use of ab"),
 )
-def test_misuse_is_told_with_what_to_do(
+def test_misuse_says_what_to_do(
     folder: Path, arguments: list[str], code: int, message: str
 ) -> None:
     refused(gram(*arguments, cwd=folder), code, message)
 
 
-def test_the_file_of_an_experiment_says_what_it_takes_and_asks_before_it_begins(
-    folder: Path,
-) -> None:
+def test_the_file_of_an_experiment_says_what_it_takes_and_asks(folder: Path) -> None:
     waits = gram(*FILE, cwd=folder)
     done = gram(*FILE, "--yes", cwd=folder)
     shown = gram("ab", "greetings.ab", cwd=folder)
 
     assert waits.returncode == 6
-    assert "24 runs and 8 of a pilot; plan" in waits.stderr
-    assert "24 runs will take about 0 tokens, " in waits.stderr
+    has(waits.stderr, "24 runs and 8 of a pilot; plan", "24 runs will take about 0 tokens, ")
     assert "if they are like the 2 cases of the pilot" in waits.stderr
     assert "6 cases are too few to find a main effect, as one of 6 tests" in waits.stderr
     assert "nobody can be asked here: --yes runs them" in waits.stderr
@@ -241,8 +217,7 @@ def test_the_file_of_an_experiment_says_what_it_takes_and_asks_before_it_begins(
     assert done.returncode == 0, done.stderr
     assert "8 of them are done" in done.stderr
     assert "passed *: greeting short − long" in done.stdout
-    assert "greeting short − long × prompt Be fast. − Be kind." in done.stdout
-    assert "as one of 6 tests" in done.stdout
+    has(done.stdout, "greeting short − long × prompt Be fast. − Be kind.", "as one of 6 tests")
     assert shown.stdout == done.stdout
 
 
@@ -274,7 +249,7 @@ def test_a_rehearsal_asks_no_model_that_a_file_names(folder: Path) -> None:
     assert json.loads(done.stdout)["plan"]["factors"]["model"] == ["OpenAI/a", "OpenAI/b"]
 
 
-def test_settings_models_and_edits_are_those_of_their_arm_and_no_key_is_kept(
+def test_each_arm_has_its_settings_and_no_key_is_kept(
     folder: Path, model_server: ModelServer
 ) -> None:
     model_server.takes_any_path = True
@@ -300,9 +275,7 @@ def test_settings_models_and_edits_are_those_of_their_arm_and_no_key_is_kept(
     assert KEY not in written + done.stdout
 
 
-def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_ctrl_c_keeps_what_is_done_and_says_so(folder: Path, model_server: ModelServer) -> None:
     model_server.takes_any_path = True
     model_server.will_say("Hi Ada.", "Hi Bob.", Answer({"x": 1}, silence=120))
     command = ["ab", "A.gram", "--cases", "cases.jsonl", "--jobs", "1", "--out", "x"]

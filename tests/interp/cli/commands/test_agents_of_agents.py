@@ -29,9 +29,8 @@ DESK = """
 @pytest.fixture
 def news(tmp_path: Path) -> str:
     """The file of a loop."""
-    file = tmp_path / "news.gram"
-    file.write_text(NEWS)
-    return str(file)
+    file = written(tmp_path / "news.gram", NEWS)
+    return file
 
 
 @pytest.mark.parametrize("words", [["--input", '{"topic": "the moon"}'], ["the moon"]])
@@ -105,9 +104,7 @@ RESULT_FIRST = """
 """
 
 
-def test_the_words_of_the_agent_that_gives_the_result_are_streamed_once(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_the_result_is_streamed_once(model_server: ModelServer, tmp_path: Path) -> None:
     program = written(tmp_path / "a.gram", RESULT_FIRST)
     model_server.will_say(*["found", "The article.", "checked"] * 2)
     done = gram("run", program, "x", "--stream", **at(model_server))

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.interp.cli.process import KEY, at, gram, refused, started
+from tests.interp.cli.process import KEY, at, gram, has, refused, rows, started
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES
 
@@ -67,9 +67,7 @@ def test_cases_that_any_answer_passes_are_told(folder: Path, model_server: Model
     assert "note: any answer passes 1 case, the first at free.jsonl:1:1; expected" in done.stderr
 
 
-def test_a_case_that_fails_shows_its_run_and_the_others_go_on(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_a_case_that_fails_shows_its_run(folder: Path, model_server: ModelServer) -> None:
     refused = Answer({"error": {"message": "no such model"}}, status=404)
     model_server.will_say(refused, "Goodbye, and until soon!")
 
@@ -78,13 +76,10 @@ def test_a_case_that_fails_shows_its_run_and_the_others_go_on(
     assert done.returncode == 1
     assert "FAILED  greets (cases.jsonl:2:1)\n  the run broke off: ModelError" in done.stdout
     assert "FAILED  says bye (cases.jsonl:3:1)\n  check short fails: too long" in done.stdout
-    assert 'model: "Goodbye, and until soon!"' in done.stdout
-    assert "0 passed, 2 failed in " in done.stdout
+    has(done.stdout, 'model: "Goodbye, and until soon!"', "0 passed, 2 failed in ")
 
 
-def test_cases_run_at_once_and_are_reported_in_their_order(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_cases_run_at_once_and_are_told_in_order(folder: Path, model_server: ModelServer) -> None:
     names = [f"case {n}" for n in range(6)]
     rows = [{"name": each, "input": "Hi", "program": "hello.gram"} for each in names]
     (folder / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
@@ -131,39 +126,11 @@ def test_cases_are_selected_by_their_names(folder: Path, model_server: ModelServ
     assert run_cases(folder, model_server, "-k", "nothing").returncode == 2
 
 
-WRONG = {
-    "a file that is missing": (["no.jsonl"], 2, "No such file"),
-    "a check that is missing": (["cases.jsonl", "--checks", "more.py"], 4, "there is another"),
-    "a broken file beside a good one": (["cases.jsonl", "bad.jsonl"], 3, "bad.jsonl:1:1"),
-    "a program that is not valid": (["cases.jsonl", "--program", "bad.gram"], 3, "bad.gram:1:"),
-    "tools that are not there": (["cases.jsonl", "--tools", "no.py"], 2, "no.py"),
-    "an agent that is not there": (
-        ["cases.jsonl", "--agent", "nobody"],
-        3,
-        'cases.jsonl:2:1: error[no-agent] the program has no agent "nobody"',
-    ),
-    "standard input": (["cases.jsonl", "-"], 2, "cases are read from files"),
-    "no program": (["alone.jsonl"], 3, "alone.jsonl:1:1: error[no-program]"),
-    "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
-    "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
-    "recordings without record": (["cases.jsonl", "--recordings-in", "x"], 2, "needs --recordings"),
-    "recordings in a file": (
-        ["cases.jsonl", "--recordings", "once", "--recordings-in", "checks.py"],
-        2,
-        "checks.py",
-    ),
-    "a report that cannot be written": (
-        ["cases.jsonl", "--junit", "no/x.xml"],
-        2,
-        "no: No such directory",
-    ),
-}
+WRONG = rows("wrong cases")
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_wrong_is_told_before_anything_runs(
-    folder: Path, model_server: ModelServer, wrong: str
-) -> None:
+def test_what_is_wrong_is_told_first(folder: Path, model_server: ModelServer, wrong: str) -> None:
     arguments, code, message = WRONG[wrong]
     (folder / "bad.jsonl").write_text("oops")
     (folder / "bad.gram").write_text("[a:Agent {model: 1}]")
@@ -207,8 +174,7 @@ def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelSe
     assert [each for each in recorded if each.startswith("greets")] == ["greets.run.gram"]
     assert stale.returncode == 1
     assert "I'm Al" in stale.stdout.split("+++ now")[1]
-    assert "gram test --recordings changed" in stale.stdout
-    assert "1 passed, 1 failed" in stale.stdout
+    has(stale.stdout, "gram test --recordings changed", "1 passed, 1 failed")
 
 
 def test_results_are_printed_as_json(folder: Path, model_server: ModelServer) -> None:
@@ -248,9 +214,7 @@ def test_junit_counts_what_passed_and_failed(folder: Path, model_server: ModelSe
     assert "]]>" in (failure.text or "")
 
 
-def test_a_key_that_a_model_says_is_in_no_report_and_no_recording(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_a_key_that_a_model_says_is_in_no_file(folder: Path, model_server: ModelServer) -> None:
     key = "sk-<9zQm2&Xv>\"T'"
     case = {"program": "hello.gram", "name": "asks", "input": "hi", "expected": "no"}
     (folder / "keys.jsonl").write_text(json.dumps(case))
@@ -287,9 +251,7 @@ def test_what_was_done_is_kept_when_the_user_stops(folder: Path, model_server: M
     assert (root.get("tests"), root.get("skipped"), root.get("failures")) == ("2", "1", "0")
 
 
-def test_cases_beside_their_agent_are_found_in_a_folder(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_cases_beside_agents_are_found_in_a_folder(folder: Path, model_server: ModelServer) -> None:
     program = (folder / "hello.gram").read_text()
     (folder / "own.gram").write_text(f'{program}\n[hi:Case {{input: "hi"}}]\n')
     model_server.will_say("Hello")
@@ -318,8 +280,7 @@ def test_a_case_passes_if_enough_of_its_runs_do(folder: Path, model_server: Mode
         "FAILED  b (says.jsonl:3:1)\n  2 of 5 runs passed, at least 4 have to; run 2:"
         in done.stdout
     )
-    assert '  the answer does not contain "yes": "no"' in done.stdout
-    assert "pass rate 60.0 % [" in done.stdout
+    has(done.stdout, '  the answer does not contain "yes": "no"', "pass rate 60.0 % [")
     assert "5 of 5 may be luck: the case may pass only 57 % of the time" in done.stdout
     assert "kind=x  1      80.0 %" in done.stdout
 
@@ -336,15 +297,9 @@ def test_figures_are_printed_as_json(folder: Path, model_server: ModelServer) ->
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["--only", "smok"], "--only smok: no case has this tag\nhint: did you mean smoke?"),
-        (["--by", "kin"], "no case has a column kin\nhint: did you mean kind?"),
-        (["--judge", "hello.gram"], "--judge hello.gram: a judge must declare the type"),
-        (["--at-least", "6/5"], "write K/N, such as 4/5"),
-        (["--at-least", "4/5", "--repeats", "3"], "--at-least 4/5 is of 5 runs, not of 3"),
-    ],
+    rows("choices"),
 )
-def test_choices_that_fit_no_case_are_refused(
+def test_choices_that_fit_no_case(
     folder: Path, model_server: ModelServer, arguments: list[str], message: str
 ) -> None:
     (folder / "says.jsonl").write_text(SAYS)
@@ -354,9 +309,7 @@ def test_choices_that_fit_no_case_are_refused(
     assert model_server.requests == []
 
 
-def test_a_judge_is_asked_and_recorded_and_replayed(
-    folder: Path, model_server: ModelServer
-) -> None:
+def test_a_judge_is_asked_recorded_and_replayed(folder: Path, model_server: ModelServer) -> None:
     case = {"program": "hello.gram", "name": "kind", "input": "Hi", "judge": "It is kind"}
     (folder / "judged.jsonl").write_text(json.dumps(case))
     model_server.will_say("Go away", '{"reason": "it is rude", "score": false}')

@@ -10,7 +10,7 @@ import pytest
 
 from interp import load_context, load_run
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import HELLO, at, gram, refused, written
+from tests.interp.cli.process import HELLO, at, gram, has, refused, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 
@@ -72,7 +72,7 @@ def test_giving_up_the_question_of_save_keeps_the_conversation(tmp_path: Path, k
 
 
 @pytest.mark.parametrize(("answer", "is_replaced"), [("y", True), ("n", False)])
-def test_a_person_is_asked_before_a_file_is_replaced(
+def test_before_a_file_is_replaced_it_is_asked(
     tmp_path: Path, answer: str, is_replaced: bool
 ) -> None:
     precious = tmp_path / "precious.gram"
@@ -97,7 +97,8 @@ LONG = "b" * 2000
 BAD = Answer({"error": {"message": "bad"}}, 400)
 PIPED: dict[str, tuple[list[Any], str, int, str, list[str], list[str]]] = {
     "/reset begins anew": (
-        ["a", "b"], "one\n/reset\n/undo\ntwo\n", 0, "a\nb\n", ["nothing has been said yet\n"], ["two"]),
+        ["a", "b"], "one\n/reset\n/undo\ntwo\n", 0, "a\nb\n",
+        ["nothing has been said yet\n"], ["two"]),
     "an unknown command is not said, and two slashes are": (
         ["a"], "/hlp\n//etc is a path\n", 0, "a\n", ["unknown command /hlp; did you mean /help?"],
         ["/etc is a path"]),
@@ -109,7 +110,8 @@ PIPED: dict[str, tuple[list[Any], str, int, str, list[str], list[str]]] = {
     "quit leaves": (["a"], "one\nquit\ntwo\n", 0, "a\n", [], ["one"]),
     "/quit leaves": (["a"], "one\n/quit\ntwo\n", 0, "a\n", [], ["one"]),
     "/retry says the last message again instead": (
-        ["a", "b", "c"], "/retry\none\ntwo\n/retry\n", 0, "a\nb\nc\n", ["nothing has been said yet"],
+        ["a", "b", "c"], "/retry\none\ntwo\n/retry\n", 0, "a\nb\nc\n",
+        ["nothing has been said yet"],
         ["one", "a", "two"]),
     "/calls shows the calls of the last turn whole": (
         [tool_calls(("c", "sayHello", {"personName": LONG})), "done"], "/calls\nhi\n/calls\n", 0,
@@ -187,9 +189,7 @@ def test_lines_are_edited_and_remembered(tmp_path: Path) -> None:
         terminal.say("\x10", "Hello, Alice!")
 
 
-def test_ctrl_c_gives_a_turn_up_and_keeps_the_conversation(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_ctrl_c_gives_a_turn_up_and_keeps_others(model_server: ModelServer, tmp_path: Path) -> None:
     session = tmp_path / "s.gram"
     model_server.will_say("first", Answer(raw=b"", status=503, headers={"retry-after": "50"}))
     arguments = ["chat", HELLO, "-c", "--record", str(session), "--usage"]
@@ -286,7 +286,7 @@ def test_undo_takes_back_what_a_session_brought_and_then_nothing(tmp_path: Path)
     assert not open_conversation(tmp_path / "s.gram", True, None).context
 
 
-def test_what_corrected_an_answer_that_another_command_kept_was_said_by_nobody(
+def test_what_corrected_an_answer_was_said_by_nobody(
     model_server: ModelServer, tmp_path: Path
 ) -> None:
     program, kept = tmp_path / "a.gram", ("-c", "--record", str(tmp_path / "s.gram"))
@@ -296,8 +296,7 @@ def test_what_corrected_an_answer_that_another_command_kept_was_said_by_nobody(
 
     done = gram("chat", str(program), *kept, stdin="/undo\n/undo\n", **at(model_server))
 
-    assert "  you: How many?\n" in done.stderr
-    assert '"How many?" and what followed are taken back' in done.stderr
+    has(done.stderr, "  you: How many?\n", '"How many?" and what followed are taken back')
     assert done.stderr.endswith("nothing has been said yet\n")
 
 
@@ -371,7 +370,7 @@ def typed(model_server: ModelServer, keys: str, tmp_path: Path) -> str:
     return message
 
 
-def test_pasted_lines_are_one_message_and_one_entry_of_the_history(
+def test_pasted_lines_are_one_message_in_the_history(
     model_server: ModelServer, tmp_path: Path
 ) -> None:
     pasted = "\x1b[200~one\r\ntwo\n\tthree\x1b[201~\r"

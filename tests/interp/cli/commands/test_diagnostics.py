@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, written
+from tests.interp.cli.process import gram, has, written
 from tests.interp.cli.typing_at import Terminal
 
 TWICE = '[a:Agent {model: "Ollama/x", model: "Ollama/y", instruction: "hi"}]\n'
@@ -38,8 +38,7 @@ def test_what_an_edit_or_a_run_refuses_is_shown_in_the_same_way(twice: Path) -> 
     for arguments in (["run", str(twice), "hi", "--offline"], ["schema", str(twice)]):
         done = gram(*arguments)
         assert done.returncode == 3
-        assert f"{twice}:1:11: error[duplicate-key]" in done.stderr
-        assert "            ^^^^^\n" in done.stderr
+        has(done.stderr, f"{twice}:1:11: error[duplicate-key]", "            ^^^^^\n")
 
 
 @pytest.mark.parametrize(
@@ -51,14 +50,14 @@ def test_what_an_edit_or_a_run_refuses_is_shown_in_the_same_way(twice: Path) -> 
         ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
     ],
 )
-def test_colours_in_a_pipe_are_asked_for(
+def test_a_pipe_may_have_colours(
     twice: Path, environment: dict[str, str], is_coloured: bool
 ) -> None:
     assert ("\x1b[" in gram("check", str(twice), **environment).stdout) is is_coloured
 
 
 @pytest.mark.parametrize(("variables", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_a_terminal_has_colours(
+def test_colours_at_a_terminal(
     twice: Path, tmp_path: Path, variables: dict[str, str], is_coloured: bool
 ) -> None:
     with Terminal("check", str(twice), TERM="xterm", **variables) as terminal:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram, refused, rows
 
 OLD = """\
 [desk:Agent {instruction: "Help.", model: "OpenAI/x"} |
@@ -174,23 +174,9 @@ def test_in_markdown_nothing_that_people_wrote_means_anything(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
-    [
-        (["agents"], 2, "write A B, or REV REV -- PATH"),
-        (
-            ["agents", "agents/desk.gram"],
-            2,
-            "compare a file with a file, and a folder with a folder",
-        ),
-        (["nothing.gram", "agents"], 2, "nothing.gram: no such file, and no such revision in git"),
-        (["v1:agents/none.gram", "agents/desk.gram"], 2, "v1:agents/none.gram: no such file"),
-        (["v1", "v1", "--", "none"], 2, "none: no gram files on either side"),
-        (["--json", "--markdown", "agents", "agents"], 2, "cannot be used together"),
-        (["--", "--output=x", "agents"], 2, "--output=x: no such file"),
-        (["v1..v1:agents", "agents"], 2, "no such revision"),
-        (["v1:agents", "agents/desk.gram"], 2, "compare a file with a file"),
-    ],
+    rows("not compared"),
 )
-def test_what_cannot_be_compared_is_refused(
+def test_nothing_to_compare(
     repository: Path, arguments: list[str], code: int, message: str
 ) -> None:
     refused(gram("diff", *arguments, cwd=repository), code, message)

@@ -12,7 +12,7 @@ import pytest
 
 from gram.documents import holding
 from interp.cli.each_file import rewrite
-from tests.interp.cli.process import gram, refused, started, written
+from tests.interp.cli.process import gram, refused, rows, started, written
 
 PROGRAM = """\
 // Who greets.
@@ -43,18 +43,9 @@ def test_get_prints_what_stands_there(program: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "value", "old", "new"),
-    [
-        ("greeter.model", "A/b", "'OpenAI/gpt-5.6-luna'", "'A/b'"),
-        ("greeter.name", "host", "[greeter:", "[host:"),
-        ("greeter.tools.`math.add`.parameters.x.default", "17", "0x10", "0x11"),
-        ("greeter.tools.*.description", "Sums", '"Adds"', '"Sums"'),
-        ("greeter.tools.*.signature", "()==>(::Text)", "(x::Integer {default: 0x10})==>(::Integer)",
-         "()==>(::Text)"),
-    ],
-)  # fmt: skip
-def test_set_changes_only_what_it_sets(
-    program: Path, path: str, value: str, old: str, new: str
-) -> None:
+    rows("set"),
+)
+def test_set_changes_nothing_else(program: Path, path: str, value: str, old: str, new: str) -> None:
     done = gram("set", str(program), path, value)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == PROGRAM.replace(old, new)
@@ -85,9 +76,7 @@ def test_set_does_it_by_force(program: Path) -> None:
     assert (done.returncode, done.stdout) == (0, PROGRAM.replace('"Greet."', '""'))
 
 
-def test_set_of_what_is_not_in_the_settings_yet_names_the_command_that_adds_it(
-    program: Path,
-) -> None:
+def test_set_of_a_setting_that_is_not_there_names_the_command_that_adds_it(program: Path) -> None:
     path = "greeter.settings.temperature"
 
     of_a_setting = gram("set", str(program), path, "0.2")
@@ -106,9 +95,7 @@ def test_a_pattern_that_is_not_gram_is_said_to_be_the_value(program: Path) -> No
     assert done.stderr.startswith("VALUE:1:1: error[syntax] unexpected integer `5`")
 
 
-def test_a_signature_that_is_not_gram_is_refused_with_its_place_before_the_hint(
-    program: Path,
-) -> None:
+def test_a_signature_that_is_not_gram_is_refused_with_its_place(program: Path) -> None:
     done = gram("set", str(program), "greeter.tools.*.signature", "(x)==>")
     said, hint = done.stderr.splitlines()
     assert said.endswith("unexpected end of the text at 1:7")
@@ -176,20 +163,9 @@ def test_add_puts_the_name_of_a_shared_tool_among_the_tools(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("path", "value", "message"),
-    [
-        ("greeter.tools.*.parameters", "(y::Boolean)", "set FILE greeter.tools.`math.add`.signatu"),
-        ("greeter.tools.*.parameters.y", "(y::Boolean)", "they are written in the signature"),
-        ("greeter.tools.*.signature", "()==>(::Any)", "`signature` of greeter.tools.`math.add`"),
-        ("greeter.tools.*.schema", "{}", "`schema` of greeter.tools.`math.add` is a part of it"),
-        ("greeter.name", "host", "`name` of greeter is a part of it, not a property"),
-        ("greeter.tool", "[wave:Tool | ()==>(::Any)]", "Add a tool to …tools"),
-        ("greeter.note", "(y::Boolean {default: false})", "a text that looks like a pattern"),
-        ("greeter.note", "()==>(::A) [A:Object | (b)]", "a text that looks like a pattern"),
-        ("greeter.model", "A/b", "greeter.model is there already: use gram set"),
-        ("greeter.tools.*.parameters.x.default", "2", "x.default is there already"),
-    ],
+    rows("no properties"),
 )
-def test_add_never_makes_a_property_where_something_else_was_meant(
+def test_add_makes_no_property_by_mistake(
     program: Path, path: str, value: str, message: str
 ) -> None:
     refused(gram("add", "-i", "--force", str(program), path, value), 2, message)
@@ -198,12 +174,8 @@ def test_add_never_makes_a_property_where_something_else_was_meant(
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [
-        ("[1, 2]", "[1, 2]"), ('"(a text)"', '"(a text)"'), ("a (b)", '"a (b)"'), ("", '""'),
-        ("4, limit: 5", '"4, limit: 5"'), ("5} (b) //", '"5} (b) //"'),
-        ("5 // five", '"5 // five"'),
-    ],
-)  # fmt: skip
+    rows("properties"),
+)
 def test_add_makes_a_property_of_any_value(program: Path, value: str, written: str) -> None:
     assert f"note: {written}" in gram("add", str(program), "greeter.note", value).stdout
     assert f"note: {written}" in gram("add", str(program), "*.tools.*.parameters.x.note",
@@ -212,31 +184,9 @@ def test_add_makes_a_property_of_any_value(program: Path, value: str, written: s
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (["del", "greeter.model"], 'the model of "greeter" has to be there'),
-        (["del", "greeter.name"], 'the name of "greeter" has to be there'),
-        (["set", "greeter.model", "x"], "the model of \"greeter\": 'x' names no provider"),
-        (["set", "greeter.tools", "x"], 'the tools of "greeter": expected patterns, found a text'),
-        (["set", "greeter.tools", "(x:y)"], "or the bare name of one, found (x:y)"),
-        (["set", "greeter.settings", "x"], 'the settings of "greeter": expected a map'),
-        (["set", "greeter.tools", ""], "expected patterns"),
-        (["set", "greeter.tools", "{}"], "expected patterns, found a map"),
-        (["set", "greeter.instruction", ""], "empty-instruction"),
-        (["set", "*.tools.*.schema", "x"], "the schema is computed and cannot be set"),
-        (["set", "*.tools.*.signature", "(x::Txet)==>(::String)"], 'unknown type "Txet"'),
-        (["set", "*.tools.*.signature", "(x::Text)"], "type signature has no return type"),
-        (["set", "*.tools.*.parameters.x.default", "many"], "its type is integer"),
-        (["get", "greter.model"], "did you mean greeter?"),
-        (["get", "greeter.description"], "`greeter.description` is not set"),
-        (["set", "greter.model", "x"], "did you mean greeter?"),
-        (["set", "*.tools.*.signature", "x"], "type signature is not valid gram"),
-        (
-            ["add", "greeter.tools", '[t:ToolSpecification {descripton: "d"} | (q)==>(::String)]'],
-            "hint: did you mean description instead of descripton?",
-        ),
-    ],
+    rows("refused edits"),
 )
-def test_what_is_refused_is_told_in_words_of_the_program(
+def test_refusals_have_the_words_of_the_program(
     program: Path, arguments: list[str], said: str
 ) -> None:
     command, path, *value = arguments
@@ -331,14 +281,9 @@ def test_a_signature_is_set_where_there_was_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "value", "written"),
-    [
-        ("a.instruction", "Be kind.", 'instruction: "Be kind.", // five'),
-        ("a.model", "OpenAI/x", 'model: "OpenAI/x"'),
-        ("a.settings", "{temperature: 0.5}", "settings: {temperature: 0.5}"),
-        ("a.tools.t.description", "Does it.", '[t:Tool {description: "Does it."}'),
-    ],
+    rows("wrong types"),
 )
-def test_a_property_of_a_wrong_type_is_set_to_one_of_the_right_type(
+def test_a_property_of_a_wrong_type_is_set(
     tmp_path: Path, path: str, value: str, written: str
 ) -> None:
     file = tmp_path / "wrong.gram"
@@ -363,18 +308,9 @@ TEAM = """\
 
 @pytest.mark.parametrize(
     ("path", "where", "changed"),
-    [
-        ("*.model", 'model = "OpenAI/x"', "ab"),
-        ("*.model", "model = OpenAI/x and name != a", "b"),
-        ("*.model", "model = Ollama/z or settings.top_p = 1", "ac"),
-        ("*.model", "settings.top_p != 1", "bc"),
-        ("*.model", "tools.*.description = 'Adds.'", "a"),
-        ("*.model", "tools.t.parameters.n.default = 16", "a"),
-    ],
+    rows("conditions"),
 )
-def test_values_are_set_where_a_condition_holds(
-    tmp_path: Path, path: str, where: str, changed: str
-) -> None:
+def test_set_where_a_condition_holds(tmp_path: Path, path: str, where: str, changed: str) -> None:
     file = written(tmp_path / "team.gram", TEAM)
     done = gram("set", path, "Offline/rehearsal", file, "--where", where)
     assert done.returncode == 0
@@ -413,12 +349,7 @@ def test_what_get_prints_as_json_is_set_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [
-        ("[1", "--from: not JSON: "),
-        ("[1]", "--from: expected what gram get --json prints"),
-        ('{"nix.model": "x"}', "`nix.model` leads nowhere"),
-        ('{"a.model": 3}', 'the model of "a": expected models'),
-    ],
+    rows("wrong JSON"),
 )
 def test_json_that_is_not_of_get_is_refused(tmp_path: Path, given: str, message: str) -> None:
     file = tmp_path / "team.gram"

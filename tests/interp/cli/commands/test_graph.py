@@ -23,7 +23,7 @@ def test_mermaid_is_printed() -> None:
     ("arguments", "begins"),
     [(["--as", "dot"], "digraph {"), (["--as", "svg"], "<svg"), (["-o", "x.svg"], "<svg")],
 )
-def test_the_form_is_chosen_or_the_file_says_it(
+def test_the_form_is_named_or_the_file_says_it(
     tmp_path: Path, arguments: list[str], begins: str
 ) -> None:
     done = gram("graph", HELLO, *arguments, cwd=tmp_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram, refused, rows
 
 PROGRAM = """\
 [desk:Agent {instruction: "Answer the customer.", model: "Offline/rehearsal"} |  // kept
@@ -61,9 +61,7 @@ def test_what_is_better_is_shown_with_its_runs_and_written(folder: Path) -> None
     assert (folder / "cases.jsonl.looks.gram").read_text().count("(:Look") == 1
 
 
-def test_what_is_not_better_writes_nothing_and_a_changed_program_is_another_search(
-    folder: Path,
-) -> None:
+def test_what_is_not_better_writes_nothing_and_another_search_is_refused(folder: Path) -> None:
     done = gram(*ARGUMENTS, "--proposer", "tools.py:equal", "-i", cwd=folder)
     assert done.returncode == 1
     assert done.stdout.startswith("not shown to be better: ")
@@ -75,16 +73,8 @@ def test_what_is_not_better_writes_nothing_and_a_changed_program_is_another_sear
 
 @pytest.mark.parametrize(
     ("more", "code", "said"),
-    [
-        (("--change", "desk.tool"), 4, "did you mean tools?"),
-        ((), 4, "Offline/rehearsal is no language model and proposes nothing"),
-        (("--proposer", "tools.py"), 2, "tools.py:NAME"),
-        (("--proposer", "tools.py:equal", "--runs", "5"), 2, "5 runs are too few"),
-        (("--proposer", "tools.py:equal", "--metric", "pased"), 2, "did you mean passed?"),
-    ],
+    rows("wrong use of improve"),
 )
-def test_wrong_use_is_told_before_anything_runs(
-    folder: Path, more: tuple[str, ...], code: int, said: str
-) -> None:
+def test_wrong_use_runs_nothing(folder: Path, more: tuple[str, ...], code: int, said: str) -> None:
     refused(gram(*ARGUMENTS, *more, cwd=folder), code, said)
     assert not list(folder.glob("*.improve"))

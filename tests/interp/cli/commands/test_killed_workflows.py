@@ -78,7 +78,7 @@ INNER = "[w:Workflow | (x::String)==>(::Any), first, [in:Workflow | (third)-->(s
     ],
     ids=["branches", "each", "loop", "approval in a branch"],
 )
-def test_a_killed_run_goes_on_where_it_was(
+def test_a_killed_run_goes_on(
     tmp_path: Path, flow: str, approve: list[str], answer: str, done: str
 ) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)

@@ -141,9 +141,7 @@ def test_a_fix_knows_the_tools_that_are_imported(repository: Path) -> None:
     assert "Call `search`." in desk.read_text()
 
 
-def test_files_that_are_no_gram_are_told_and_the_others_are_judged_together(
-    repository: Path,
-) -> None:
+def test_files_that_are_no_gram_are_told_and_the_others_judged(repository: Path) -> None:
     for number in range(9):
         (repository / f"{number}.gram").write_text(
             '{imports: ["tools/search.gram"]}\n'

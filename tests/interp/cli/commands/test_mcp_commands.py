@@ -10,7 +10,7 @@ import pytest
 
 from gram import loads, loads_one
 from lenses_ext import agent_tool_specs, view
-from tests.interp.cli.process import forked as gram, refused
+from tests.interp.cli.process import forked as gram, refused, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.tools.mcp.servers import GOOD, bad
 
@@ -30,9 +30,8 @@ AGENT = """// mine
 @pytest.fixture
 def servers(tmp_path: Path) -> str:
     """A file in the ``mcpServers`` form."""
-    path = tmp_path / "servers.json"
-    path.write_text(SERVERS)
-    return str(path)
+    path = written(tmp_path / "servers.json", SERVERS)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +103,7 @@ def test_a_rehearsal_asks_before_each_call_of_a_server(program: Path, servers: s
     assert "Hello" in allowed.stdout
 
 
-def test_a_rehearsal_wants_a_word_for_servers_and_none_by_address(
-    program: Path, servers: str
-) -> None:
+def test_a_rehearsal_wants_a_word_for_servers(program: Path, servers: str) -> None:
     tested = gram("test", str(program), "--mcp", servers, "--offline")
     run = gram("run", str(program), "--mcp", "http://127.0.0.1:1/mcp", "--offline", "hi")
     refused(tested, 2, "a rehearsal invents arguments")
@@ -123,16 +120,14 @@ def test_a_rehearsal_wants_a_word_for_servers_and_none_by_address(
     ],
     ids=["not there", "names twice", "ends at start", "not reached"],
 )
-def test_a_server_that_cannot_be_used_is_told_before_the_model_is_asked(
+def test_a_server_that_cannot_be_used_is_told_first(
     program: Path, server: str, message: str
 ) -> None:
     done = gram("run", str(program), "--mcp", server, "hi")
     refused(done, 4, message)
 
 
-def test_a_name_that_the_server_and_a_file_have_is_an_error_with_both(
-    program: Path, servers: str, tmp_path: Path
-) -> None:
+def test_a_name_of_two_libraries_is_an_error(program: Path, servers: str, tmp_path: Path) -> None:
     tools = tmp_path / "tools.py"
     tools.write_text(
         'from interp import tool\n\n@tool\ndef shout(text: str) -> str:\n    """Shouts."""\n'

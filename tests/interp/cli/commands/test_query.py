@@ -124,7 +124,7 @@ def test_what_is_imported_is_followed_and_found_in_its_own_file_alone(tmp_path: 
         ("(_a {n: _})", 1, "a.gram:2:1: _ stands for nothing that is known: give the hole a name"),
     ],
 )
-def test_what_cannot_take_the_place_is_refused(
+def test_what_cannot_be_put_there_is_refused(
     folder: Path, new: str, code: int, message: str
 ) -> None:
     refused(gram("rewrite", "-i", "(_a:Agent)", new, str(folder / "a.gram")), code, message)

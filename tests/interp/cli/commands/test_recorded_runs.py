@@ -58,9 +58,7 @@ def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_pa
     assert (same.returncode, same.stdout) == (0, "Hello, Al.\n")
 
 
-def test_the_rest_of_a_changed_program_can_be_asked_live(
-    file: Path, tmp_path: Path, model_server: ModelServer
-) -> None:
+def test_the_rest_can_be_asked_live(file: Path, tmp_path: Path, model_server: ModelServer) -> None:
     changed = tmp_path / "changed.gram"
     changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
     model_server.will_say("Hi!")
@@ -139,9 +137,7 @@ def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_pa
     assert 'sayHello(personName: "world") -> error: denied, not run' in call
 
 
-def test_the_limits_of_a_resumed_run_are_those_it_had_but_for_what_is_given(
-    tmp_path: Path, model_server: ModelServer
-) -> None:
+def test_limits_stay_on_resuming_unless_given(tmp_path: Path, model_server: ModelServer) -> None:
     file = tmp_path / "limited.run.gram"
     limits = ["--limit", "iterations=0", "--limit", "tokens=5000"]
     model_server.will_say(HI, "Hello, Al.")
@@ -194,9 +190,7 @@ def test_a_run_is_followed_while_another_process_records_it(tmp_path: Path) -> N
     assert following.returncode == 0
 
 
-def test_a_run_that_nobody_records_any_more_is_followed_to_what_it_waits_for(
-    tmp_path: Path,
-) -> None:
+def test_a_run_that_nobody_records_is_followed_to_what_it_waits_for(tmp_path: Path) -> None:
     file = str(tmp_path / "asked.run.gram")
     gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
     done = gram("trace", file, "--follow")
@@ -253,7 +247,7 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_live_model_needs_no_tools_where_the_calls_are_recorded(
+def test_a_live_model_needs_no_tools_for_recorded_calls(
     shop: Path, model_server: ModelServer
 ) -> None:
     pay = tool_calls(("c1", "pay", {"amount": 5}))
@@ -268,9 +262,7 @@ def test_a_live_model_needs_no_tools_where_the_calls_are_recorded(
     assert (done.returncode, done.stdout) == (0, "All is bought.\n"), done.stderr
 
 
-def test_tools_that_do_not_bind_on_resuming_are_looked_for_with_an_option(
-    shop: Path, model_server: ModelServer
-) -> None:
+def test_resuming_names_the_option_for_tools(shop: Path, model_server: ModelServer) -> None:
     model_server.will_say(tool_calls(("c1", "pay", {"amount": 5})))
     words = ["--tools", "tools.py", "--record", "a.run.gram", "--approve", "ask"]
     asked = gram("run", "shop.gram", "buy", *words, cwd=shop, **at(model_server))
@@ -279,7 +271,7 @@ def test_tools_that_do_not_bind_on_resuming_are_looked_for_with_an_option(
     refused(done, 3, 'tool "pay" is not in the library', "use --tools FILE.py for your own")
 
 
-def test_built_in_tools_never_take_the_place_of_those_of_a_recorded_run(
+def test_built_in_tools_take_no_place_of_recorded_ones(
     shop: Path, model_server: ModelServer
 ) -> None:
     (shop / "own.py").write_text(OWN)
@@ -328,7 +320,7 @@ def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: M
     assert "resumed with limits iterations=2\n" in told
 
 
-def test_trace_says_why_a_run_stopped_on_one_line(
+def test_trace_says_on_one_line_why_a_run_stopped(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
     keys = at(model_server)
@@ -368,9 +360,7 @@ BRANCHES = """
 """
 
 
-def test_a_failure_in_a_parallel_branch_names_its_step(
-    tmp_path: Path, model_server: ModelServer
-) -> None:
+def test_a_failure_in_a_branch_names_its_step(tmp_path: Path, model_server: ModelServer) -> None:
     program = written(tmp_path / "both.gram", BRANCHES)
     model_server.will_say("fine")
     model_server.answers.append(Answer({"error": {"message": "no"}}, 401))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram, refused, rows
 
 SEARCH = """\
 // Shared.
@@ -110,15 +110,9 @@ def test_functions_that_do_not_bind_any_more_are_named(project: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
-    [
-        (("nix", "x", "agents/desk.gram"), 1, "`nix` leads nowhere"),
-        (("desk.model", "x", "agents/desk.gram"), 1, "`desk.model` leads to no name"),
-        (("search", "desk", "agents/desk.gram"), 1, 'refused: "desk" is used already'),
-        (("desk", "search", "agents/desk.gram"), 1, 'refused: "search" is'),
-        (("desk", "x", "-"), 2, "rename changes files"),
-    ],
+    rows("refused names"),
 )
-def test_what_cannot_be_renamed_is_told_and_nothing_changes(
+def test_refused_names_change_nothing(
     project: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
     before = {each: each.read_text() for each in project.glob("*/*")}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import HELLO, at, gram, refused, written
+from tests.interp.cli.process import HELLO, at, gram, refused, rows, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import ROOT
@@ -27,9 +27,7 @@ def test_several_messages_are_one_conversation() -> None:
     assert done.stdout.splitlines()[1] == "Hello, Bob! Nice to meet you."
 
 
-def test_on_a_terminal_the_same_answer_is_shown_as_it_comes(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_a_terminal_shows_an_answer_as_it_comes(model_server: ModelServer, tmp_path: Path) -> None:
     model_server.will_say(
         tool_calls(("c1", "sayHello", {"personName": "Alice"}), content="Let me see."), "Hi, Alice."
     )
@@ -71,45 +69,14 @@ SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message f
 
 @pytest.mark.parametrize(
     ("program", "code", "message"),
-    [
-        (
-            "[a:Agent {",
-            3,
-            "p.gram:1:11: error[syntax] unexpected end of the text, expected a key or `}`",
-        ),
-        ("(a)-->(b)", 3, "p.gram:1:1: error[no-agent] there is no agent here"),
-        ("", 3, "error[no-agent] the program is empty"),
-        ('[a:Agnt {instruction: "x"}]', 3, "hint: did you mean Agent instead of Agnt?"),
-        ('[a:Agent {instruction: "x"}]', 3, 'p.gram:1:2: error[missing-model] "a" has no model'),
-        ('[a:Agent {instruction: "x", model: "b"}]', 3, "'b' names no provider"),
-        ('[a:Agent {instruction: "x", model: "Nope/b"}]', 4, 'unknown provider "Nope"'),
-        ('[a:Agent {instruction: "x", model: "OpenAI/b"}]', 4, "OPENAI_API_KEY is not set"),
-        (agent_with(TOOL), 3, 'p.gram:2:3: tool "t" is not in the library; it has sayHello'),
-        (agent_with("sayHelo"), 3, '"sayHelo" is not defined'),
-        (agent_with("[t:Tol]"), 3, "did you mean Tool instead of Tol?"),
-        (
-            agent_with('[sayHello:Tool {description: "Greets"} | (personName::Text)==>(::String)]'),
-            3,
-            "tool \"sayHello\" differs: description: spec 'Greets', implementation",
-        ),
-        (
-            agent_with(SAY_HELLO + ' | (personName::Text {default: "you"})==>(::String)]'),
-            3,
-            'tool "sayHello" differs: default of `personName`: spec "you", implementation "world"',
-        ),
-        (f"{AGENT}\n{AGENT.replace('a:', 'b:')}", 2, "the program has 2 agents"),
-    ],
+    rows("refused programs"),
 )
-def test_run_says_what_is_wrong_with_a_program(
-    tmp_path: Path, program: str, code: int, message: str
-) -> None:
+def test_run_says_what_is_wrong(tmp_path: Path, program: str, code: int, message: str) -> None:
     path = written(tmp_path / "p.gram", program)
     refused(gram("run", path, "hello"), code, message)
 
 
-def test_a_function_that_cannot_be_a_tool_is_told_at_its_line_and_not_as_a_failure(
-    tmp_path: Path,
-) -> None:
+def test_a_function_that_cannot_be_a_tool_is_told_at_its_line(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(
         "from interp import tool\n\n@tool\ndef f(*words: str) -> str:\n    'Joins'\n"
     )
@@ -151,9 +118,7 @@ def test_an_unreachable_endpoint_is_one_message() -> None:
         ("exit(3)", "SystemExit: 3"),
     ],
 )
-def test_a_tools_file_that_fails_is_one_message_with_its_line(
-    tmp_path: Path, text: str, reason: str
-) -> None:
+def test_a_file_of_tools_that_fails_names_its_line(tmp_path: Path, text: str, reason: str) -> None:
     tools = tmp_path / "tools.py"
     tools.write_text(text)
     for path in (tools, Path("tools.py")):

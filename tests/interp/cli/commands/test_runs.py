@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from interp import open_store
-from tests.interp.cli.process import HELLO, gram, refused, written
+from tests.interp.cli.process import HELLO, gram, has, refused, rows, written
 
 SAY = ("run", HELLO, "hello, I'm Al", "--offline")
 
@@ -52,9 +52,7 @@ def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
     assert "hello_world_agent" in page.read_text()
 
 
-def test_a_store_of_one_run_needs_no_id_and_one_of_several_says_how_to_find_it(
-    address: str,
-) -> None:
+def test_a_store_of_one_run_needs_no_id_and_one_of_several_says_so(address: str) -> None:
     gram(*SAY, "--record", address)
     assert gram("replay", address).stdout == "Hello, Al! Nice to meet you.\n"
 
@@ -103,9 +101,7 @@ def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Pa
     assert again.stderr.endswith("has this run already\n")
 
 
-def test_a_file_that_is_no_run_does_not_keep_others_from_the_store(
-    address: str, tmp_path: Path
-) -> None:
+def test_a_file_that_is_no_run_keeps_no_others_from_the_store(address: str, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.run.gram", tmp_path / "bad.run.gram"
     gram(*SAY, "--record", str(good))
     bad.write_text("[a]\n")
@@ -113,8 +109,7 @@ def test_a_file_that_is_no_run_does_not_keep_others_from_the_store(
     done = runs(address, "import", str(bad), str(tmp_path / "none"), str(good), "--json")
 
     assert done.returncode == 3
-    assert "this is not the record of a run" in done.stderr
-    assert "No such file or directory" in done.stderr
+    has(done.stderr, "this is not the record of a run", "No such file or directory")
     assert [[*each] for each in json.loads(done.stdout)] == [
         ["file", "error"],
         ["file", "error"],
@@ -238,22 +233,7 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [
-        (["cancel", "zz"], "there is no run zz"),
-        (["cancel", "a.gram#2"], "a.gram#2 is a run file, and this is for stores"),
-        (["list", "--since", "soon"], "soon is neither an age, such as 30d or 12h, nor a date"),
-        (["list", "--record", ""], "--record is empty"),
-        (["list", "--record", HELLO], "hello_world.gram: the file is not a store of runs"),
-        (["list", "--record", "/dev/null"], "/dev/null: the file is not a store of runs"),
-        (["list", "--record", "x.db#1"], "x.db#1 is one run, and this is for stores: leave #1"),
-        (["list", "--record", "typo.db"], "typo.db: there is no store of runs"),
-        (["list", "--record", "mysql://host/db"], "no runs are kept at mysql:// addresses"),
-        (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),
-        (["decide", "{run}", "--allow", "7"], "the run waits for no approval"),
-        (["decide", "{run}", "--each", "allow"], "waits for approval: the run is done"),
-        (["decide", "{run}", "--each", "deny", "--allow", "7"], "--each answers every call"),
-        (["export", "{run}", HELLO], "exists already"),
-    ],
+    rows("refused of runs"),
 )
 def test_what_cannot_be_done_is_told(address: str, arguments: list[str], told: str) -> None:
     gram(*SAY, "--record", address)

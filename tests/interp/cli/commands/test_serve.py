@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from interp.history.stores import open_store
-from tests.interp.cli.process import HELLO, gram, refused, relayed, started, without_keys
+from tests.interp.cli.process import HELLO, gram, refused, relayed, rows, started, without_keys
 from tests.interp.serving.served import GREETER, ask, client, until
 from tests.interp.serving.test_openai_client import COUNTER
 from tests.paths import ROOT
@@ -102,15 +102,7 @@ def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("options", "code", "told"),
-    [
-        (["--approve", "ask"], 2, "--record names its store"),
-        (["--record", "a.run.gram"], 2, "many runs are kept in a store"),
-        (["--key-env", "NO_SUCH_KEY"], 4, "not set, or empty"),
-        (["--host", "192.0.2.1"], 2, "--host 192.0.2.1"),
-        ([HELLO], 2, "another file has an agent"),
-        (["--as-mcp", "stdio", "--approve", "ask"], 2, "--record names its store"),
-        (["--mcp", "stdio"], 2, "write --as-mcp stdio"),
-    ],
+    rows("not served"),
 )
 def test_what_cannot_be_served_is_refused(options: list[str], code: int, told: str) -> None:
     refused(gram("serve", HELLO, "--offline", *options), code, told)
@@ -143,9 +135,7 @@ def over_stdio(tmp_path: Path, go: Path, *options: str) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_over_stdio_nothing_but_the_protocol_is_on_standard_output(
-    tmp_path: Path, mode: str
-) -> None:
+def test_over_stdio_standard_output_has_the_protocol_alone(tmp_path: Path, mode: str) -> None:
     command, *args = relayed(*over_stdio(tmp_path, tmp_path))
     environment = {**without_keys(), "PYTHONPATH": str(ROOT)}
     server = StdioServerParameters(command=command, args=args, env=environment, cwd=ROOT)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import HELLO, gram, relayed, without_keys
+from tests.interp.cli.process import HELLO, gram, relayed, without_keys, written
 from tests.paths import EXAMPLES, ROOT
 
 TOOLS = str(EXAMPLES / "hello_world.py")
@@ -124,8 +124,7 @@ def _until(terminal: int, texts: list[str]) -> None:
 
 def test_big_files_are_completed(tmp_path: Path) -> None:
     agents = [f'[agent{n}:Agent {{instruction: "x {n}", model: "A/b"}}]\n' for n in range(3000)]
-    program = tmp_path / "big.gram"
-    program.write_text("".join(agents))
+    program = written(tmp_path / "big.gram", "".join(agents))
 
     named = gram("completion", "bash")  # it is what asks for what follows
     line = f"gram get {program} agent2999.inst"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from interp import File, load_run
-from tests.interp.cli.process import HELLO, at, gram, refused
+from tests.interp.cli.process import HELLO, at, gram, refused, rows
 from tests.interp.model_server import ModelServer
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -37,7 +37,7 @@ SENT = {
 LINKED = {"type": "image_url", "image_url": {"url": ADDRESS}}
 
 
-def test_files_go_along_with_the_first_message(
+def test_the_first_message_has_the_files(
     model_server: ModelServer, chart: str, tmp_path: Path
 ) -> None:
     model_server.will_say("A chart.", "Yes.")
@@ -55,7 +55,7 @@ def test_files_go_along_with_the_first_message(
     assert kept[2].attachments == ()
 
 
-def test_standard_input_is_what_is_attached_and_no_context(
+def test_standard_input_is_attached_and_no_context(
     model_server: ModelServer, tmp_path: Path
 ) -> None:
     model_server.will_say("A note.")
@@ -70,7 +70,7 @@ def test_standard_input_is_what_is_attached_and_no_context(
     assert load_run(record).first.context[0].attachments == (File(b"Buy milk."),)
 
 
-def test_a_recorded_run_with_a_picture_is_replayed(
+def test_a_run_with_a_picture_is_replayed(
     model_server: ModelServer, chart: str, tmp_path: Path
 ) -> None:
     model_server.will_say("A chart.")
@@ -87,15 +87,7 @@ def test_a_recorded_run_with_a_picture_is_replayed(
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [
-        (("hi", "--attach", "missing.png"), "missing.png"),
-        (("hi", "--attach", "empty.png"), "empty.png is empty"),
-        (("hi", "--attach", "film.mp4"), "film.mp4 is video/mp4"),
-        (("hi", "--attach", "big.png"), "big.png has more than 20 MB"),
-        (("--attach", "chart.png"), "Missing argument 'MESSAGES...'"),
-        (("--input", '{"a": 1}', "--attach", "chart.png"), "--attach goes with a message"),
-        (("-", "--attach", "-"), "standard input (-) can be read only once"),
-    ],
+    rows("not attached"),
 )
 def test_what_cannot_be_attached_is_wrong_usage(
     model_server: ModelServer, tmp_path: Path, chart: str, words: tuple[str, ...], told: str
@@ -107,7 +99,7 @@ def test_what_cannot_be_attached_is_wrong_usage(
     assert not model_server.requests
 
 
-def test_attach_in_a_chat_is_for_the_next_message_and_kept_for_retry(
+def test_attach_is_for_the_next_message_and_its_retry(
     model_server: ModelServer, chart: str
 ) -> None:
     model_server.will_say("A chart.", "Still one.", "Yes.")
@@ -119,7 +111,7 @@ def test_attach_in_a_chat_is_for_the_next_message_and_kept_for_retry(
     assert [last_said(model_server, index) for index in range(3)] == [said, said, "Sure?"]
 
 
-def test_what_is_attached_is_shown_with_its_message(
+def test_a_message_is_shown_with_its_files(
     model_server: ModelServer, chart: str, tmp_path: Path
 ) -> None:
     model_server.will_say("A chart.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interp.cli.inputs.files import find_files
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram, has, refused, rows
 
 AGENT = '[{name}:Agent {{instruction: "x", model: "OpenAI/m"}}]\n'
 
@@ -41,20 +41,9 @@ FOUND = ["agents/a.gram", "agents/b.gram", "agents/data.gram", "agents/deep/c.gr
 
 @pytest.mark.parametrize(
     ("given", "found"),
-    [
-        ("agents", FOUND),
-        ("./agents/", FOUND),
-        (".", FOUND),
-        ("agents/*.gram", [*FOUND[:3]]),
-        ("agents/**/*.gram", FOUND),
-        ("agents/d*", ["agents/data.gram", "agents/deep/c.gram"]),
-        ("agents/build/d.gram", ["agents/build/d.gram"]),
-        ("nowhere.gram", ["nowhere.gram"]),
-    ],
+    rows("found files"),
 )
-def test_files_folders_and_globs_name_files_without_those_that_git_ignores(
-    agents: Path, given: str, found: list[str]
-) -> None:
+def test_files_folders_and_globs_name_files(agents: Path, given: str, found: list[str]) -> None:
     assert find_files(given) == found
 
 
@@ -152,8 +141,7 @@ def test_what_reads_one_program_reads_many(agents: Path, command: str) -> None:
 
     done = gram(command, "agents/a.gram", "agents/b.gram", "agents/deep", cwd=agents)
 
-    assert "agents/a.gram" in done.stdout
-    assert "agents/deep/c.gram" in done.stdout
+    has(done.stdout, "agents/a.gram", "agents/deep/c.gram")
     assert "agents/b.gram:1:8: error[syntax]" in done.stderr
     assert done.returncode == 3
 

@@ -7,76 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import HELLO, gram, refused
+from tests.interp.cli.process import HELLO, gram, refused, rows
 
 USAGE, NO_GRAM, NO_MODEL = 2, 3, 4  # exit codes
-WRONG = [
-    ("nope", USAGE, "No such command"),
-    ("xyzzy", USAGE, "gram --help lists the commands"),
-    ("chek HELLO", USAGE, "did you mean check"),
-    ("help formt", USAGE, "did you mean fmt"),
-    ("help runs lits", USAGE, "list"),
-    ("help run a.gram", USAGE, "gram run has no commands in it"),
-    ("check --jsn HELLO", USAGE, "--json"),
-    ("check --fix -", USAGE, "--fix"),
-    ("run nowhere.gram hi", USAGE, "gram: nowhere.gram: No such file or directory"),
-    ("run examples hi", USAGE, "Is a directory"),
-    ("run HELLO '  '", USAGE, "a message is empty"),
-    ("run HELLO", USAGE, "Missing argument"),
-    ("run hi HELLO", USAGE, "there is no file 'hi': write the program first: HELLO"),
-    ("run HELLO hi --agent x", USAGE, 'the program has no agent "x"'),
-    ("run HELLO hi --offline --tools x.py", USAGE, "gram: x.py: No such file"),
-    ("run HELLO hi --offline --model A/b", USAGE, "cannot be used together"),
-    ("run HELLO hi --offline --base-url http://x", USAGE, "cannot be used together"),
-    ("run HELLO hi --model b", NO_MODEL, "write provider/name, such as OpenAI/b"),
-    ("run HELLO hi", NO_MODEL, "or use --offline"),
-    ("run HELLO hi --limit iteration=1", USAGE, 'no limit "iteration"; did you mean iterations?'),
-    ("run HELLO hi --limit iterations=x", USAGE, "an integer of at least 0, found 'x'"),
-    ("run HELLO hi --limit iterations", USAGE, "--limit iterations: write NAME=VALUE"),
-    ("run HELLO hi --set temperature", USAGE, "write NAME=VALUE"),
-    ("run HELLO hi --set temprature=1", USAGE, "did you mean temperature?"),
-    ("run HELLO hi --set temperature=9", USAGE, "temperature is a number from 0 to 2, found 9"),
-    ("run HELLO hi --base-url localhost:80", USAGE, "--base-url must start with"),
-    ("run HELLO hi --base-url http://x:99999", USAGE, "--base-url must start with"),
-    ("run HELLO hi --base-url http://\u2024", USAGE, "--base-url must start with"),
-    ("run HELLO hi --record -", USAGE, "--record needs the name of a file, and - is"),
-    ("run HELLO hi --record ''", USAGE, "--record is empty"),
-    ("run HELLO hi --conversation al -c", USAGE, "give -c for the last conversation, or"),
-    ("run HELLO hi --no-record -c", USAGE, "--no-record keeps nothing, so nothing can be gone on"),
-    ("run HELLO hi --record a.gram#2", USAGE, "a.gram#2 is one turn: write a.gram"),
-    ("run HELLO hi --record a.gram --conversation al", USAGE, "--conversation is for stores"),
-    ("run HELLO - -", USAGE, "only once"),
-    ("run - -", USAGE, "only once"),
-    ("run HELLO @nowhere.txt", USAGE, "to begin a text with @, write @@"),
-    ("chat - --offline", USAGE, "the program cannot come from standard input"),
-    ("get one two", USAGE, "neither one nor two"),
-    ("set - a.b -", USAGE, "cannot be both the program and the value"),
-    ("add HELLO *.tools.*.parameters.z 5", USAGE, ""),
-    ("add HELLO *.model.x 5", USAGE, ""),
-    ("add HELLO *.tools.sayHello.* 5", USAGE, ""),
-    ("add HELLO x 5", USAGE, ""),
-    ("del HELLO *.tools.*.parameters.*", 1, '"personName" of "sayHello" has to be there'),
-    ("graph /nowhere.gram", USAGE, "No such file"),
-    ("graph examples", USAGE, "name a file"),
-    ("graph HELLO --agent hello_world", NO_GRAM, "did you mean hello_world_agent"),
-    ("graph HELLO --run HELLO", NO_GRAM, "not the record of a run"),
-    ("graph HELLO -o /nowhere/x.svg", USAGE, "/nowhere"),
-    ("graph HELLO --as png", USAGE, "mermaid"),
-    ("merge a.gram b.gram", USAGE, ""),
-    ("merge -i --across a b c", USAGE, ""),
-    ("merge -L one a b c", USAGE, ""),
-    ("models --offered http://127.0.0.1:1/v1", NO_MODEL, "127.0.0.1:1"),
-    ("models --offered Nobody", NO_MODEL, "Nobody"),
-    ("models --offered 127.0.0.1:1", NO_MODEL, "127.0.0.1:1"),
-    ("models --offered ''", NO_MODEL, ""),
-    ("tools", USAGE, ""),
-    ("tools HELLO --json --print-gram", USAGE, ""),
-    ("tools --print-gram", USAGE, ""),
-    ("tools --update a.gram", USAGE, ""),
-    ("tools --print-gram --update --mcp x", USAGE, ""),
-    ("tools --update -i - --mcp x", USAGE, ""),
-    ("completion tcsh", USAGE, "tcsh"),
-]
+WRONG = rows("wrong use")
 
 
 @pytest.mark.parametrize(("line", "code", "message"), WRONG)
@@ -89,14 +23,9 @@ def test_wrong_use_is_one_message_with_what_to_do(line: str, code: int, message:
 
 @pytest.mark.parametrize(
     ("to", "text", "code", "message"),
-    [
-        ((), "", USAGE, "standard input needs --to json or --to gram"),
-        (("--to", "gram"), "[1", NO_GRAM, "<stdin>:1:3: error[syntax] not JSON: Expecting"),
-        (("--to", "gram"), "[1]", NO_GRAM, "<stdin>: $[0]: expected an object, found"),
-        (("--to", "json"), "(a", NO_GRAM, "<stdin>:1:3: error[syntax] unexpected end of the text"),
-    ],
+    rows("not converted"),
 )
-def test_what_cannot_be_converted_is_told(
+def test_what_is_not_converted_is_told(
     to: tuple[str, ...], text: str, code: int, message: str
 ) -> None:
     refused(gram("convert", "-", *to, stdin=text), code, message)
@@ -110,9 +39,7 @@ def test_what_cannot_be_converted_is_told(
         (["run", HELLO, "hi", "--offline", "--set", "stop=" + "[" * 100_000], "", "sayHello"),
     ],
 )
-def test_odd_values_are_told_without_a_traceback(
-    arguments: list[str], stdin: str, message: str
-) -> None:
+def test_odd_values_give_no_traceback(arguments: list[str], stdin: str, message: str) -> None:
     done = gram(*arguments, stdin=stdin)
     assert message in done.stderr
     assert "Traceback" not in done.stderr

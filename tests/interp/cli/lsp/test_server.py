@@ -15,7 +15,7 @@ from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from interp.cli.lsp.completion import completions
 from interp.cli.lsp.open_files import Meaning, OpenFile
-from tests.interp.cli.process import relayed
+from tests.interp.cli.process import has, relayed, rows
 from tests.paths import ROOT
 
 EDITORS = ("visual_studio_code", "neovim")
@@ -130,8 +130,7 @@ def test_names_lead_to_their_definitions_in_other_files(tmp_path: Path) -> None:
         found = await editor.ask("textDocument/definition", lsp.DefinitionParams, **here)
         assert (found.uri, found.range.start) == (editor.uri("tools.gram"), lsp.Position(0, 1))
         told = await editor.ask("textDocument/hover", lsp.HoverParams, **here)
-        assert "Searches the archive" in told.contents.value
-        assert "tools.gram:1" in told.contents.value
+        has(told.contents.value, "Searches the archive", "tools.gram:1")
         renamed = await editor.ask(
             "textDocument/rename", lsp.RenameParams, **here, new_name="look up"
         )
@@ -160,17 +159,7 @@ def test_what_is_above_and_below_a_break_goes_on_working(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [
-        ("[a:", "Agent"),
-        ("[a:Agent {in", "instruction"),
-        ('[a:Agent {model: "', "Offline/rehearsal"),
-        ("[a:Agent | ", "refine"),
-        ("[t:Tool | (p::", "Text"),
-        ("[t:Tool | (p::Us", "User"),
-        ('{imports: ["', "tools.gram"),
-        ("[a:Agent {settings: {", "temperature"),
-        ('[a:Agent {skills: ["', "skills/refunds"),
-    ],
+    rows("typed"),
 )
 def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) -> None:
     (tmp_path / "tools.gram").write_text(TOOLS)
@@ -190,9 +179,7 @@ WHOLE = "".join(f"[a{n}:Agent {{n: {n}}} |\n  (t{n}:Tool),\n  t{n}\n]\n" for n i
 
 
 @given(st.integers(0, len(WHOLE)), st.integers(0, 20), st.text("ab({[]|)\n:,`\"'@ ", max_size=5))
-def test_of_a_changed_text_what_is_above_and_below_the_change_is_read(
-    at: int, cut: int, typed: str
-) -> None:
+def test_above_and_below_a_change_a_text_is_read(at: int, cut: int, typed: str) -> None:
     text = WHOLE[:at] + typed + WHOLE[at + cut :]
 
     last = Meaning(OpenFile(WHOLE, None, "utf-16"), {})

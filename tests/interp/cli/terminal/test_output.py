@@ -96,9 +96,7 @@ def test_a_pile_of_accents_does_not_cover_other_lines() -> None:
     st.dictionaries(st.text(), st.text() | st.text("ab \n|?:", min_size=30), min_size=1),
     st.integers(20, 100),
 )
-def test_every_line_of_an_argument_is_behind_a_mark_and_fits(
-    args: dict[str, str], width: int
-) -> None:
+def test_lines_of_an_argument_are_behind_a_mark_and_fit(args: dict[str, str], width: int) -> None:
     first, *lines = question_text("pay", args, ["bank"], width=width).split("\n")
     assert first == "pay for bank"
     starts = [each for each in lines if not each.startswith("|     ")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interp import hello_world_tool_library, load, run
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram, refused, rows
 from tests.paths import ROOT
 
 HELLO = ROOT / "examples" / "hello_world.gram"
@@ -27,19 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ["trace", "a.run.gram", "--html", "a.run.gram"],
-        ["trace", "a.run.gram", "--html", "./link"],
-        ["graph", "a.gram", "-o", "a.gram"],
-        ["graph", "a.gram", "--run", "a.run.gram", "-o", "a.run.gram"],
-        ["test", "cases.jsonl", "--offline", "--junit", "cases.jsonl"],
-        ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "cases.jsonl"],
-        ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "a.gram"],
-        ["test", "cases.jsonl", "--offline", "--tools", "t.py:greet", "--junit", "t.py"],
-        ["test", "cases.jsonl", "--offline", "--junit", "a.gram"],
-        ["trace", "runs.db#1", "--html", "runs.db"],
-        ["run", "a.gram", "long " * 1_000, "--offline", "--record", "a.gram"],  # no name of a file
-    ],
+    rows("overwritten"),
 )
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
     before = {each: each.read_bytes() for each in folder.iterdir()}
@@ -64,12 +52,7 @@ def test_a_dash_is_standard_output(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["run", "a.gram", "hi", "--offline", "--record", "-"], "needs the name of a file"),
-        (["test", "cases.jsonl", "--offline", "--junit", "-"], "needs the name of a file"),
-        (["run", "a.gram", "hi", "--offline", "--record", ""], "--record is empty: name a file"),
-        (["run", "a.gram", "hi", "-c", "--record", ""], "--record is empty: name a file"),
-    ],
+    rows("no files"),
 )
 def test_what_needs_a_file_says_so(folder: Path, words: list[str], said: str) -> None:
     refused(gram(*words, cwd=folder), 2, said)

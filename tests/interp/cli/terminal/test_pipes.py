@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import HELLO, at, forked, gram, written
+from tests.interp.cli.process import HELLO, at, forked, gram, has, rows, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import ModelServer, tool_calls
 
@@ -31,9 +31,8 @@ def sayHello(context: ToolContext, personName: str = "world") -> str:
 @pytest.fixture
 def report(tmp_path: Path) -> str:
     """A file with a text."""
-    path = tmp_path / "report.txt"
-    path.write_text("Sales rose.\n")
-    return str(path)
+    path = written(tmp_path / "report.txt", "Sales rose.\n")
+    return path
 
 
 def asked(server: ModelServer) -> list[str]:
@@ -43,17 +42,9 @@ def asked(server: ModelServer) -> list[str]:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["summarise this"], ["Sales rose.\n\nsummarise this"]),
-        (["one", "two"], ["Sales rose.\n\none", "two"]),
-        ([], ["Sales rose.\n"]),
-        (["one", "-"], ["one", "Sales rose."]),
-        (["one", "--no-stdin"], ["one"]),
-        (["@{report}", "--no-stdin"], ["Sales rose."]),
-        (["@@alice", "--no-stdin"], ["@alice"]),
-    ],
+    rows("context"),
 )
-def test_what_comes_through_a_pipe_is_context(
+def test_a_pipe_is_context(
     model_server: ModelServer, report: str, words: list[str], said: list[str]
 ) -> None:
     model_server.will_say("Done.", "Done.")
@@ -63,7 +54,7 @@ def test_what_comes_through_a_pipe_is_context(
     assert asked(model_server) == said
 
 
-def test_approval_is_asked_for_at_the_terminal_when_a_pipe_is_context(
+def test_a_pipe_is_context_and_a_terminal_asked(
     model_server: ModelServer, report: str, tmp_path: Path
 ) -> None:
     model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "Done.")
@@ -86,9 +77,7 @@ def test_a_value_comes_from_a_file_or_a_pipe(report: str, command: str) -> None:
     assert 'instruction: "Sales rose."' in done.stdout
 
 
-def test_json_has_the_answer_its_calls_and_what_they_cost(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_json_has_the_answer_its_calls_and_usage(model_server: ModelServer, tmp_path: Path) -> None:
     calls = (("a", "sayHello", {"personName": "Al"}), ("b", "sayHello", {"personName": 1}))
     model_server.will_say(tool_calls(*calls), "Hi.", "Bye.")
     session = str(tmp_path / "s.gram")
@@ -121,7 +110,7 @@ def test_json_has_the_value_of_a_typed_answer(model_server: ModelServer, tmp_pat
 
 @pytest.mark.parametrize("reply", ['{"answer": "long"}', '"long"', "long"])
 @pytest.mark.parametrize("options", [[], ["--stream"]])
-def test_a_text_is_printed_without_quotes(
+def test_a_text_has_no_quotes(
     model_server: ModelServer, tmp_path: Path, reply: str, options: list[str]
 ) -> None:
     program = tmp_path / "a.gram"
@@ -143,9 +132,7 @@ def test_json_tells_what_a_run_did_until_it_failed(model_server: ModelServer) ->
     assert "limit: iterations" in done.stderr
 
 
-def test_json_is_a_line_for_each_thing_that_happens_when_it_streams(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_a_stream_of_json_says_what_happens(model_server: ModelServer, tmp_path: Path) -> None:
     model_server.will_say(tool_calls(("a", "sayHello", {"personName": "Al"})), "Hi, Al.")
     tools = written(tmp_path / "tools.py", REPORTING)
 
@@ -167,5 +154,4 @@ def test_quiet_and_verbose_choose_what_is_told_of_a_run(model_server: ModelServe
     quiet = gram("run", HELLO, "hi", "-q", **at(model_server))
     verbose = gram("run", HELLO, "hi", "-v", **at(model_server))
     assert (quiet.stdout, quiet.stderr) == ("Hi.\n", "")
-    assert "sayHello(" in verbose.stderr
-    assert "tokens" in verbose.stderr
+    has(verbose.stderr, "sayHello(", "tokens")
