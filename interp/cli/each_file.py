@@ -69,6 +69,12 @@ class Tally:
             counts = ((changed, verb), (unchanged, "unchanged"), (failed, "failed"))
             note(", ".join(f"{counted(count, 'file')} {what}" for count, what in counts if count))
 
+    @staticmethod
+    def show_by_file(found: Mapping[str, Any], several: bool) -> None:
+        """Print what was found as JSON: an object from file to it, or what is in the only file."""
+        if found:
+            show_json({**found} if several else next(iter(found.values())))
+
     def do(self, name: str, work: Work, *, is_alone: bool) -> None:
         """Do the work with a file; errors are raised if it is the only one."""
         try:

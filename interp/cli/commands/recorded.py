@@ -51,7 +51,9 @@ def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
     kind = JsonAnswers if as_json else Terminal
     terminal = kind(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
     with interruptible():
-        going_on = resumed(log, kept, options, terminal)
+        going_on: Run | Replay = Replay(kept)  # it is done, and shown again
+        if kept.state.status is not Status.DONE:
+            going_on = _resumed(log, kept, options, terminal)
         try:
             terminal.show_answer(going_on)
         except BaseException as failure:  # how to resume is told, then it is raised again
@@ -66,32 +68,14 @@ def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
         tell_workers(log.store, log.id)
 
 
-def resumed(
-    log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal: Terminal
-) -> Run | Replay:
-    """A run that goes on where it is recorded; one that is done is shown again.
-
-    Args:
-        log: what it is recorded in.
-        kept: what is recorded of it.
-        options: what changes it.
-        terminal: asks the user.
-
-    Raises:
-        ToolBindingError: the library does not implement the tools as they are written, or the run
-            had others and none are named.
-        ConfigurationError: the provider is unknown, or its key is missing.
-    """
-    if kept.state.status is Status.DONE:
-        return Replay(kept)
+def _resumed(log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal: Terminal) -> Run:
+    """A run that goes on where it is recorded."""
     changes = options.of_resumed_run(kept.state.limits)
     library = options.library_for(kept)
     if options.asks_before_servers:
         changes["policy"] = options.policy(library)
-    changes["approve"] = terminal.ask
-    changes["record"] = log
     with options.hinting():
-        return Run(kept.state, library, **changes)
+        return Run(kept.state, library, **changes, approve=terminal.ask, record=log)
 
 
 @frozen(kw_only=True, slots=False)

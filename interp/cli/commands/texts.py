@@ -20,7 +20,7 @@ from ..failures import NO
 from ..inputs import declaring
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_text
-from ..terminal.output import note, show, show_diff, show_json, tell
+from ..terminal.output import note, show, show_diff, tell
 
 
 @frozen(kw_only=True, slots=False)
@@ -121,8 +121,7 @@ def convert_command(
             show(f"// {name}\n" * several + write_program(_patterns(text, name)))
 
     tally = each_file(files, convert)
-    if as_json:
-        show_json(as_json if several else next(iter(as_json.values())))
+    tally.show_by_file(as_json, several)
     tally.leave()
 
 

@@ -215,8 +215,7 @@ def schema_command(
         by_file[file] = written[0] if itself else written
 
     tally = each_file(files, describe)
-    if by_file:
-        show_json(by_file if several else next(iter(by_file.values())))
+    tally.show_by_file(by_file, several)
     tally.leave()
 
 

@@ -38,7 +38,7 @@ from ..failures import INVALID
 from ..inputs.declaring import json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
-from ..terminal.output import show, show_json, tell
+from ..terminal.output import show, tell
 
 
 @click.command("get")
@@ -58,28 +58,23 @@ def get_command(arguments: tuple[str, ...], as_json: bool) -> None:
     """
     (path,), files = words_and_files(arguments, "PATH")
     several = are_many(files)
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Json] = {}
 
     def find(file: str) -> dict[str, Any]:
         values, wrong = _values(read_program(file), path, own=several)
         if not values and not wrong:
             raise Nowhere(f"{file}: `{path}` is not set")
-        for where, value in values.items():
-            found.setdefault(file, {})[where] = value
-            if not as_json:
-                words = [file] * several + [where] * (ANY in read_path(path))
-                show("".join(f"{word}: " for word in words) + _text_of(value))
+        if as_json and values:
+            found[file] = {where: value_as_json(value) for where, value in values.items()}
+        for where, value in {} if as_json else values.items():
+            words = [file] * several + [where] * (ANY in read_path(path))
+            show("".join(f"{word}: " for word in words) + _text_of(value))
         for each in wrong:
             tell(each.in_words)
         return {"code": INVALID if wrong else 0}
 
     tally = each_file(files, find)
-    if as_json and found:
-        by_file = {
-            file: {where: value_as_json(value) for where, value in values.items()}
-            for file, values in found.items()
-        }
-        show_json(by_file if several else next(iter(by_file.values())))
+    tally.show_by_file(found, several)
     tally.leave()
 
 

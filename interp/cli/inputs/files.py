@@ -106,10 +106,13 @@ def _files_in(folder: str, suffix: str) -> list[str]:
     found = []
     for inside, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if each[0] != "." and each not in _NEVER_MEANT]
-        for each in files:
-            if each.endswith(suffix) and each.endswith(RECORDED) == (suffix == RECORDED):
-                found.append(str(Path(inside, each)))
+        meant = (each for each in files if _ending(each) == suffix)
+        found += [str(Path(inside, each)) for each in meant]
     return sorted(_without_ignored(found))
+
+
+def _ending(name: str) -> str | None:
+    return next((each for each in (RECORDED, SUFFIX) if name.endswith(each)), None)
 
 
 def _matches(pattern: str, suffix: str) -> Iterator[str]:
@@ -251,21 +254,18 @@ def read_document(name: str) -> Document:
     return parse_program(*read_text(name))
 
 
-def read_program(name: str, *, alone: bool = False) -> Project:
+def read_program(name: str) -> Project:
     """Read the program in a file with what it imports; ``-`` is standard input, by itself.
 
     Args:
         name: the name of the file.
-        alone: take the file by itself, too.
 
     Raises:
         OSError: the file cannot be read.
         GramDecodeError: the file is not gram.
     """
     document = read_document(name)
-    if alone or name == STDIN:
-        return Project.of(document)
-    return load_project(name, {Path(name): document})
+    return Project.of(document) if name == STDIN else load_project(name, {Path(name): document})
 
 
 def read_word(word: str) -> str:

@@ -65,12 +65,17 @@ class ProjectFile:
     tools: tuple[str, ...] = ()
     record: str | bool | None = None
     levels: Mapping[str, Level] = field(factory=dict)
-    providers: tuple[Provider, ...] = field(default=())
+    providers: tuple[Provider, ...] = ()
 
     @property
     def needs_trust(self) -> bool:
         """Whether it names code to run, servers to ask or a place to write to."""
         return bool(self.tools or self.record or self.providers)
+
+    @property
+    def yes(self) -> Path:
+        """The file that is there once the user has said yes to this content."""
+        return state_folder() / "trusted" / self.digest
 
     def wishes(self) -> str:
         """What it names, to ask the user about."""
@@ -83,21 +88,18 @@ class ProjectFile:
         return "".join(f"\n  {visible(line)}" for line in lines)
 
 
-def find_project(start: Path | None = None) -> ProjectFile | None:
-    """The project of a folder, by default of the current one; None if there is none.
+def find_project() -> ProjectFile | None:
+    """The project of the current folder; None if there is none.
 
     Raises:
         ConfigurationError: its file cannot be used; the message has its place.
     """
-    here = (start or Path.cwd()).resolve()
+    here = Path.cwd().resolve()
     above = (here, *here.parents)
     top = next((each for each in above if (each / ".git").exists()), here)
-    for folder in above[: above.index(top) + 1]:
-        for name in ("gram.toml", "pyproject.toml"):
-            found = _read(folder / name)
-            if found is not None:
-                return found
-    return None
+    folders = above[: above.index(top) + 1]
+    read = (_read(each / name) for each in folders for name in ("gram.toml", "pyproject.toml"))
+    return next((found for found in read if found), None)
 
 
 def project_levels() -> Mapping[str, Level]:
@@ -185,14 +187,9 @@ def _problems(table: Any) -> Iterator[tuple[str, str]]:
         yield name, f"{name} is a known provider, and a project can only add new ones"
 
 
-def _record_of_yes(project: ProjectFile) -> Path:
-    """The file that is there once the user has said yes to this content."""
-    return state_folder() / "trusted" / project.digest
-
-
 def _has_yes(project: ProjectFile) -> bool:
     with suppress(OSError):
-        return _record_of_yes(project).is_file()
+        return project.yes.is_file()
     return False
 
 
@@ -216,7 +213,7 @@ def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
             tell(f"gram: {name} is not used")
             return False
     with suppress(OSError):  # without a folder for state, the question comes again
-        kept = _record_of_yes(project)
+        kept = project.yes
         kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomically(kept, f"{project.path}\n")
     return True
@@ -224,25 +221,17 @@ def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
 
 def _use(context: click.Context, _: click.Parameter, is_told: bool) -> None:
     """Take what a project offers, before the other options are read."""
-    if context.resilient_parsing or (project := find_project()) is None:
-        return
-    if not project.needs_trust or not is_trusted(project, is_told=is_told):
-        return
-    context.with_resource(added(project.providers))
-    context.meta[__name__] = project
-
-
-def used_project(context: click.Context) -> ProjectFile | None:
-    """The project that a command uses: one that the user has said yes to."""
-    found: ProjectFile | None = context.meta.get(__name__)
-    return found
+    project = None if context.resilient_parsing else find_project()
+    if project and project.needs_trust and is_trusted(project, is_told=is_told):
+        context.with_resource(added(project.providers))
+        context.meta[__name__] = project
 
 
 def tools_of_project(
     context: click.Context, _: click.Parameter, given: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The tools that were given, or else those of the project."""
-    project = used_project(context)
+    project: ProjectFile | None = context.meta.get(__name__)
     return given or (project.tools if project else ())
 
 
@@ -252,8 +241,9 @@ def record_of_project() -> str | bool | None:
     Commands that only read, such as ``gram trace``, ask nobody; they keep to a yes of before.
     """
     context = click.get_current_context(silent=True)
-    if context and (used := used_project(context)):
-        return used.record
+    project: ProjectFile | None = context.meta.get(__name__) if context else None
+    if project:
+        return project.record
     project = find_project()
     if project and (project.record is False or _has_yes(project)):  # to keep nothing needs no yes
         return project.record

@@ -12,19 +12,16 @@ from gram.checks import syntax_fault
 
 from ...errors import ValidationError
 from ..failures import Failure, shown
-from .output import Styled, show, show_json, tell
-
-
-def faults_of(failure: Failure) -> tuple[Diagnostic, ...]:
-    """The faults that an error is about; empty if it is about something else."""
-    if isinstance(failure, GramDecodeError) and failure.doc:
-        return (syntax_fault(failure),)
-    return failure.faults if isinstance(failure, ValidationError) else ()
+from .output import Styled, show_json, show_result, tell
 
 
 def tell_failure(failure: Failure) -> None:
     """Tell the user of an error, on standard error: its faults with their lines, or its message."""
-    faults = faults_of(failure)
+    faults: Sequence[Diagnostic] = ()
+    if isinstance(failure, GramDecodeError) and failure.doc:
+        faults = [syntax_fault(failure)]
+    elif isinstance(failure, ValidationError):
+        faults = failure.faults
     for each in faults:
         tell(as_text(each))
     if not faults:
@@ -132,14 +129,11 @@ def _escaped(text: str, more: str = "") -> str:
 
 def show_faults(faults: Sequence[Diagnostic], form: str) -> None:
     """Print faults in one of the forms of ``--format``."""
-    match form:
-        case "json":
-            show_json([as_json(each) for each in faults])
-        case "sarif":
-            show_json(as_sarif(faults))
-        case _:
-            for each in faults:
-                show(as_github(each) if form == "github" else as_text(each))
+    if form == "sarif":
+        show_json(as_sarif(faults))
+    else:
+        lines = ((as_github if form == "github" else as_text)(each) for each in faults)
+        show_result(form == "json", [as_json(each) for each in faults], lines)
 
 
 def _region(
