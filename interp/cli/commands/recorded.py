@@ -74,8 +74,9 @@ def _resumed(log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal
     library = options.library_for(kept)
     if options.asks_before_servers:
         changes["policy"] = options.policy(library)
+    changes["approve"], changes["record"] = terminal.ask, log
     with options.hinting():
-        return Run(kept.state, library, **changes, approve=terminal.ask, record=log)
+        return Run(kept.state, library, **changes)
 
 
 @frozen(kw_only=True, slots=False)
