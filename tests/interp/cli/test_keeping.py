@@ -54,12 +54,10 @@ def test_scripts_keep_nothing_unless_they_say_so(state: Path) -> None:
 def test_a_habit_that_cannot_be_kept_is_one_warning(state: Path) -> None:
     state.mkdir(parents=True)
     (state / "runs.db").mkdir()
-
     with Terminal("run", HELLO, "I am Bob", "--offline") as terminal:
         seen = terminal.until("You said: I am Bob")
         assert terminal.leaves() == 0
     assert seen.count("warning: nothing more is kept of this conversation") == 1
-
     named = gram("run", HELLO, "I am Bob", "--offline", "--record", str(state / "runs.db"))
     assert (named.returncode, named.stdout) == (2, "")
 

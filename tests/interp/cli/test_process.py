@@ -57,7 +57,6 @@ def test_streams_that_are_closed_are_quiet(command: str, codes: set[int]) -> Non
     done = subprocess.run(
         ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
     )
-
     assert done.returncode in codes
     assert "Error" not in done.stderr
     assert "Traceback" not in done.stderr
@@ -128,7 +127,6 @@ def test_a_signal_that_comes_in_a_callback_ends_the_command(number: int, code: i
         text=True,
         timeout=60,
     )
-
     assert (done.returncode, done.stdout) == (code, "")
 
 

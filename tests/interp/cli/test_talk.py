@@ -21,7 +21,6 @@ from tests.interp.cli.process import (
     refused,
     relayed,
     without_keys,
-    written,
 )
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, delta, tool_calls
@@ -33,12 +32,10 @@ from tests.paths import EXAMPLES, ROOT
 def test_a_session_is_begun_saved_and_gone_on_with(tmp_path: Path) -> None:
     session = tmp_path / "s.gram"
     session.touch()  # an empty file begins one
-
     words = ("--offline", "-c", "--record", str(session))
     program = (EXAMPLES / "hello_world.gram").read_text()
     first = gram("run", "-", "Hello, I'm Bob", *words, stdin=program)
     done = gram("run", HELLO, "hello again", *words)
-
     assert first.stdout == done.stdout == "Hello, Bob! Nice to meet you.\n"
     assert len(load_run(session).state.context) == 8
 
@@ -127,42 +124,12 @@ def test_a_session_is_saved_in_silence(
     assert done.stdout == ""
 
 
-# --- programs
-
-
-PROGRAM = """
-{title: "Two agents", version: 2}
-[sayHello:Tool {description: "Returns a friendly greeting message for the given name"} |
-  (personName::Text {default: "world"})==>(::String)]
-[first:Agent {instruction: "one", model: "OpenAI/m"} | sayHello]
-[second:Agent {instruction: "two", model: "OpenAI/m"} | sayHello]
-"""
-
-
-@pytest.mark.parametrize(("agent", "instruction"), [("first", "one"), ("second", "two")])
-def test_agents_share_tools(
-    model_server: ModelServer, tmp_path: Path, agent: str, instruction: str
-) -> None:
-    program = written(tmp_path / "p.gram", PROGRAM)
-    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "done")
-
-    done = gram("run", program, "hi", "--agent", agent, **at(model_server))
-
-    body = model_server.requests[0]
-    assert (done.returncode, done.stdout) == (0, "done\n")
-    assert body["messages"][0]["content"] == instruction
-    assert body["tools"][0]["function"]["name"] == "sayHello"
-    assert 'sayHello(personName: "Al")' in done.stderr
-
-
 # --- sight
 
 
 def test_debug_shows_what_is_said_to_models_and_tools(model_server: ModelServer) -> None:
     model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "done")
-
     done = gram("run", HELLO, "hi", "--debug", **at(model_server))
-
     assert done.stdout == "done\n"
     assert 'interp.model: request to OpenAI/gpt-5.6-luna {"messages": ' in done.stderr
     assert 'interp.tools: call sayHello {"personName":"Al"}' in done.stderr

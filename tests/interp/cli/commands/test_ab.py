@@ -63,10 +63,8 @@ def test_arms_ask_in_the_dialect_that_is_named(folder: Path, model_server: Model
     (folder / "two.jsonl").write_text("".join(CASES.splitlines(keepends=True)[:2]))
     asked = ("--model", "Mine/a", "--base-url", model_server.url, "--dialect", "responses")
     arms = ("A.gram", "B.gram", "--tools", "brief.py", "--set", "temperature=0")
-
     model_server.will_say(*["Hi."] * 4)
     done = gram("ab", "--cases", "two.jsonl", *asked, *arms, cwd=folder)
-
     assert (done.returncode, len(model_server.requests)) == (0, 4)
     assert all("input" in each for each in model_server.requests)
     assert all(each["temperature"] == 0 for each in model_server.requests)
@@ -74,7 +72,6 @@ def test_arms_ask_in_the_dialect_that_is_named(folder: Path, model_server: Model
 
 def test_two_programs_are_compared(folder: Path) -> None:
     done = gram(*TWO, "--metric", "passed", "--metric", "brief.py:short", cwd=folder)
-
     assert (done.returncode, done.stderr.splitlines()[0][:8]) == (0, "16 runs;")
     has(done.stdout, "passed *: B − A  +100.0 points", "B is better")
     assert sorted(each.name for each in (folder / "A-B.ab").iterdir()) == [
@@ -161,10 +158,8 @@ def test_a_judge_has_tools_of_its_own_and_rehearses_offline(folder: Path) -> Non
     (folder / "judge.gram").write_text(JUDGE)
     (folder / "count.py").write_text(COUNT)
     judged = (*COMPARED, "A.gram", "--metric", "judge.gram")
-
     without = gram(*judged, cwd=folder)
     done = gram(*judged, "--tools", "judge=count.py", cwd=folder)
-
     refused(without, 3, "hint: --tools judge=FILE.py names the tools of this judge")
     assert done.returncode == 0, done.stderr
     assert "judge *" in done.stdout

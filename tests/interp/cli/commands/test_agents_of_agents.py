@@ -47,11 +47,6 @@ def test_wrong_arguments_are_refused(news: str, given: str) -> None:
     assert gram("run", news, "--input", given).returncode == 2
 
 
-def test_input_may_come_from_a_file(news: str, tmp_path: Path) -> None:
-    (tmp_path / "in.json").write_text('{"topic": "the sun"}')
-    assert "the sun" in gram("run", news, "--input", f"@{tmp_path / 'in.json'}").stdout
-
-
 def test_a_recorded_workflow_is_traced_and_replayed(news: str, tmp_path: Path) -> None:
     file = str(tmp_path / "a.run.gram")
     said = gram("run", news, "the moon", "--record", file).stdout

@@ -70,9 +70,7 @@ def test_cases_that_any_answer_passes_are_told(folder: Path, model_server: Model
 def test_a_case_that_fails_shows_its_run(folder: Path, model_server: ModelServer) -> None:
     refused = Answer({"error": {"message": "no such model"}}, status=404)
     model_server.will_say(refused, "Goodbye, and until soon!")
-
     done = run_cases(folder, model_server)
-
     assert done.returncode == 1
     assert "FAILED  greets (cases.jsonl:2:1)\n  the run broke off: ModelError" in done.stdout
     assert "FAILED  says bye (cases.jsonl:3:1)\n  check short fails: too long" in done.stdout
@@ -85,9 +83,7 @@ def test_cases_run_at_once_and_are_told_in_order(folder: Path, model_server: Mod
     (folder / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
     model_server.meeting = Barrier(3)  # no reply before three are asked at once
     model_server.will_say(*["Hello!"] * 6)
-
     done = run_cases(folder, model_server, "--jobs", "3", "--json")
-
     assert done.returncode == 0, done.stderr
     assert [each["name"] for each in json.loads(done.stdout)["cases"]] == names
 
@@ -179,9 +175,7 @@ def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelSe
 
 def test_results_are_printed_as_json(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say(GREETING, "Hello!", Answer({}, status=400))
-
     done = run_cases(folder, model_server, "--json")
-
     report = json.loads(done.stdout)
     greets, bye = report["cases"]
     assert (done.returncode, report["passed"], report["failed"]) == (1, 0, 2)
@@ -332,10 +326,8 @@ def test_only_what_changed_is_asked(folder: Path, model_server: ModelServer) -> 
     model_server.will_say(GREETING, "Hello, Al!", "Bye!", "Hello, Al!")
     run_cases(folder, model_server, "--recordings", "once")
     (folder / "cases.jsonl").write_text(CASES.replace("I am Al", "I'm Al"))
-
     done = run_cases(folder, model_server, "--recordings", "changed")
     after = run_cases(folder, model_server, "--recordings", "none", OPENAI_API_KEY="")
-
     assert len(model_server.requests) == 4
     words = [[line.split()[0] for line in each.stdout.splitlines()[:2]] for each in (done, after)]
     assert words == [["FAILED", "passed"]] * 2  # sayHello was not called

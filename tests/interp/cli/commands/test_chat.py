@@ -61,13 +61,11 @@ def test_a_program_that_cannot_run_is_told_before_anything_is_asked(tmp_path: Pa
 def test_giving_up_the_question_of_save_keeps_the_conversation(tmp_path: Path, key: str) -> None:
     precious = tmp_path / "precious.gram"
     precious.write_text("(mine)", encoding="utf-8")
-
     with Terminal("chat", HELLO, "--offline", XDG_STATE_HOME=str(tmp_path)) as terminal:
         terminal.say(f"/save {precious}", "[y/N]: ")
         terminal.insist(key, "> ")
         terminal.type("/quit\n")
         assert terminal.leaves() == 0
-
     assert precious.read_text(encoding="utf-8") == "(mine)"
 
 
@@ -171,7 +169,6 @@ def test_the_prompt_stays_out_of_redirected_answers(tmp_path: Path) -> None:
         terminal.until("> ")
         terminal.type("/quit\n")
         assert terminal.leaves() == 0
-
     assert answers.read_text() == GREETED
 
 
@@ -293,9 +290,7 @@ def test_what_corrected_an_answer_was_said_by_nobody(
     program.write_text('[a:Agent {instruction: "x", model: "OpenAI/m"} | [:Answer:Integer]]')
     model_server.will_say("many", "3")
     gram("run", str(program), "How many?", *kept, **at(model_server))
-
     done = gram("chat", str(program), *kept, stdin="/undo\n/undo\n", **at(model_server))
-
     has(done.stderr, "  you: How many?\n", '"How many?" and what followed are taken back')
     assert done.stderr.endswith("nothing has been said yet\n")
 
@@ -313,11 +308,9 @@ def test_edit_says_an_edited_message_instead(model_server: ModelServer, tmp_path
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nsed s/one/two/ "$1" > "$1.new"; sleep 1.1; mv "$1.new" "$1"\n')
     editor.chmod(0o755)
-
     with Terminal("chat", HELLO, VISUAL="", EDITOR=str(editor), **at(model_server)) as terminal:
         for typed, seen in (("one", "a\n"), ("/edit", "b\n")):
             terminal.say(typed, seen)
-
     assert said(model_server) == ["two"]
 
 

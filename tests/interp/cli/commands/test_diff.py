@@ -130,10 +130,8 @@ def test_folders_and_revisions_are_compared_file_by_file(repository: Path) -> No
 def test_a_broken_file_among_others_is_told_and_the_others_go_on(repository: Path) -> None:
     (repository / "agents" / "come.gram").write_text("<<<<<<< ours\n(a\n")
     (repository / "agents" / "bin.gram").write_bytes(b"\xff\xfe\x00")
-
     done = gram("diff", "v1", "agents", cwd=repository)
     rows = json.loads(gram("diff", "v1", "agents", "--json", cwd=repository).stdout)["files"]
-
     assert done.returncode == 3
     assert "agents/come.gram:1:1: error[syntax]" in done.stderr
     assert "desk.gram\nagent `help` renamed `support`" in done.stdout

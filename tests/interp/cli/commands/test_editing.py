@@ -71,18 +71,11 @@ def test_set_writes_in_place_keeping_mode_and_link(program: Path, tmp_path: Path
     assert stat.S_IMODE(program.stat().st_mode) == 0o600
 
 
-def test_set_does_it_by_force(program: Path) -> None:
-    done = gram("set", "--force", str(program), "greeter.instruction", "")
-    assert (done.returncode, done.stdout) == (0, PROGRAM.replace('"Greet."', '""'))
-
-
 def test_set_of_a_setting_that_is_not_there_names_the_command_that_adds_it(program: Path) -> None:
     path = "greeter.settings.temperature"
-
     of_a_setting = gram("set", str(program), path, "0.2")
     of_a_slip = gram("set", str(program), "greeter.modle", "x/y")
     added = gram("add", "-i", str(program), path, "0.2")
-
     assert (of_a_setting.returncode, of_a_slip.returncode, added.returncode) == (1, 1, 0)
     assert of_a_setting.stderr.endswith("\n  hint: gram add adds it\n")
     assert "gram add" not in of_a_slip.stderr
@@ -116,10 +109,8 @@ def test_a_path_with_a_star_sets_all_its_places_or_none(tmp_path: Path) -> None:
     path = tmp_path / "p.gram"
     text = '[a:Agent {instruction: "A", model: "A/b"}] [b:Agent {instruction: "B", model: "A/b"}]'
     path.write_text(text)
-
     refused = gram("set", "-i", str(path), "*.name", "same")
     edited = gram("set", str(path), "*.instruction", "I")
-
     assert (refused.returncode, path.read_text()) == (1, text)
     assert "duplicate-definition" in refused.stderr
     assert edited.stdout == text.replace('"A",', '"I",').replace('"B",', '"I",')
@@ -194,12 +185,6 @@ def test_refusals_have_the_words_of_the_program(
     refused(done, 1, said)
     assert not re.search(r"agent_|tool_spec_|value\.|elements", done.stderr)
     assert program.read_text() == PROGRAM
-
-
-def test_an_agent_may_be_without_tools(program: Path) -> None:
-    done = gram("del", str(program), "*.tools", "--in-place")
-    assert done.returncode == 0
-    assert gram("get", str(program), "greeter.tools").stdout.strip() == ""
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")

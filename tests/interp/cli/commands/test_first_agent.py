@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import HELLO, at, gram, has, refused, rows, written
+from tests.interp.cli.process import HELLO, at, gram, has, rows, written
 from tests.interp.model_server import ModelServer
 from tests.paths import ROOT
 
@@ -160,21 +160,6 @@ def test_doctor_looks_at_a_program(tmp_path: Path) -> None:
 # --- what a file of tools does not have
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    rows("no tools"),
-)
-def test_a_name_that_is_no_tool_is_told(tmp_path: Path, name: str, message: str) -> None:
-    (tmp_path / "tools.py").write_text(
-        "from interp import ToolLibrary, tool\n"
-        "number = 5\n"
-        '@tool\ndef count(n: int) -> int:\n    "Counts"\n    return n\n'
-        "library = ToolLibrary.of(count)\n"
-    )
-
-    refused(gram("run", HELLO, "hi", "--tools", f"tools.py:{name}", cwd=tmp_path), 4, message)
-
-
 FUNCTION = """
 def sayHello(personName: str = "world") -> str:
     \"\"\"Returns a friendly greeting message for the given name\"\"\"
@@ -185,34 +170,13 @@ def sayHello(personName: str = "world") -> str:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        pytest.param(f"{FUNCTION}\nTOOLS = [sayHello]\n", "", id="a list of functions"),
-        pytest.param(f"{FUNCTION}\nTOOLS = [sayHello]\n", ":TOOLS", id="a list by its name"),
-        pytest.param(FUNCTION, ":sayHello", id="a function by its name"),
-        pytest.param(
-            f"from interp import tool\n{FUNCTION}\nTOOLS = [tool(sayHello)]\n", "", id="tools"
-        ),
-        pytest.param(
-            f"from langchain_core.tools import tool\n{FUNCTION}\nhello = tool(sayHello)\n",
-            "",
-            id="langchain_core",
-        ),
-        pytest.param(
-            f"from pydantic_ai import Tool\n{FUNCTION}\nhello = Tool(sayHello)\n",
-            ":hello",
-            id="pydantic_ai",
-        ),
+        ("TOOLS = [sayHello]", ""),
+        ("TOOLS = [sayHello]", ":TOOLS"),
+        ("", ":sayHello"),
+        ("from interp import tool\nTOOLS = [tool(sayHello)]", ""),
     ],
 )
-def test_what_a_file_of_tools_has(
-    tmp_path: Path, text: str, name: str, request: pytest.FixtureRequest
-) -> None:
-    package = request.node.callspec.id
-    if package.isidentifier() and "_" in package:
-        pytest.importorskip(package, reason=f"{package} is no dependency")
-    (tmp_path / "tools.py").write_text(text, "utf-8")
-
-    done = gram(
-        "run", HELLO, "Hello, I am Bob", "--tools", f"tools.py{name}", "--offline", cwd=tmp_path
-    )
-
+def test_a_file_of_tools_has_functions_and_tools(tmp_path: Path, text: str, name: str) -> None:
+    tools = written(tmp_path / "tools.py", f"{FUNCTION}\n{text}\n") + name
+    done = gram("run", HELLO, "Hello, I am Bob", "--tools", tools, "--offline")
     assert (done.returncode, "own greeting of Bob" in done.stdout) == (0, True), done.stderr

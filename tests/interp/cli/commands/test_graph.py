@@ -38,7 +38,6 @@ def test_a_run_shows_what_it_came_to(tmp_path: Path) -> None:
     run(load(HELLO), "hi", hello_world_tool_library, model=ScriptedModel(replies), record=record)
     picture = gram("graph", HELLO, "--run", str(record), "--as", "svg").stdout
     texts = [each.text for each in ElementTree.fromstring(picture).iter() if each.text]
-
     assert texts.count("2 times") == 1  # the model
     assert texts.count("once") == 2  # the tool, and the arrow to it
     assert "classDef ran" in gram("graph", HELLO, "--run", str(record)).stdout

@@ -65,10 +65,8 @@ def test_a_record_keeps_the_texts_that_the_run_began_with(folder: Path) -> None:
     gram("run", "agents/main.gram", "I'm Ada!", "--record", "run.gram")
     for name in ("agents/main.gram", "shared/desk.gram", "tools/greet.gram"):
         (folder / name).unlink()
-
     replayed = gram("replay", "run.gram")
     traced = gram("trace", "run.gram")
-
     assert replayed.returncode == 0, replayed.stderr
     assert "Ada" in traced.stdout
     assert "imports" not in (folder / "run.gram").read_text()
@@ -100,11 +98,9 @@ def test_an_edit_that_breaks_another_file_is_refused(folder: Path) -> None:
 
 def test_elements_and_patterns_are_added_and_removed_where_they_are(folder: Path) -> None:
     before = contents(folder)
-
     gram("add", "agents/main.gram", ".", "(note:Note {n: 1})", "-i")
     gram("del", "agents/main.gram", "main.tools.sayHello", "-i")
     gram("add", "agents/main.gram", "desk.version", "2", "-i")
-
     after = contents(folder)
     assert after["agents/main.gram"].endswith("| desk] // the first\n(note:Note {n: 1})\n")
     assert "version: 2" in after["shared/desk.gram"]
@@ -114,22 +110,12 @@ def test_elements_and_patterns_are_added_and_removed_where_they_are(folder: Path
 def test_of_several_files_each_is_looked_at_by_itself(folder: Path) -> None:
     own = gram("get", "*.model", "agents", "shared")
     named = gram("get", "sayHello.description", "agents", "shared", "tools")
-
     assert [line.partition(":")[0] for line in own.stdout.splitlines()] == [
         "agents/main.gram",
         "shared/desk.gram",
     ]
     assert named.stdout.startswith("tools/greet.gram: ")
     assert named.stdout.count("\n") == 1
-
-
-def test_a_name_that_two_imported_files_define_has_to_be_told_apart(folder: Path) -> None:
-    for name in ("a", "b"):
-        (folder / f"{name}.gram").write_text(f"(x:Note {{n: '{name}'}})")
-    (folder / "c.gram").write_text('{imports: ["a.gram", "b.gram"]}')
-    done = gram("get", "c.gram", "x.n")
-    assert done.returncode == 1
-    assert "`x` is defined at a.gram:1:1 and b.gram:1:1" in done.stderr
 
 
 def test_a_definition_that_differs_from_its_namesake_in_another_file_is_told(folder: Path) -> None:

@@ -50,13 +50,6 @@ def test_a_fix_changes_the_name_and_no_other_byte(slip: Path) -> None:
     assert slip.read_text() == SLIP.replace("serch", "search")
 
 
-def test_what_is_off_is_not_fixed(slip: Path) -> None:
-    text = '{lint: {tool-in-instruction: "off"}}\n' + SLIP
-    slip.write_text(text)
-    assert gram("lint", "--fix", str(slip)).stdout == ""
-    assert slip.read_text() == text
-
-
 def test_a_project_makes_an_error_of_a_finding(slip: Path) -> None:
     (slip.parent / "gram.toml").write_text('lint = {tool-in-instruction = "error"}\n')
     done = gram("lint", "a.gram", cwd=slip.parent)
@@ -117,21 +110,6 @@ def test_copies_and_types_are_compared_from_file_to_file(repository: Path) -> No
         "other.gram",
         f'near-duplicate: "mail" repeats "mail" at {repository / "desk.gram"}:3:4, in other words',
     ) in codes(repository / "desk.gram", repository / "other.gram")
-
-
-def test_levels_of_a_header_are_those_of_its_file_alone(repository: Path) -> None:
-    tools = repository / "tools" / "search.gram"
-    tools.write_text('{lint: {unused-tool: "off", unused-definition: "off"}}\n' + tools.read_text())
-    desk = repository / "desk.gram"
-    desk.write_text(
-        desk.read_text().replace("{imports", '{lint: {parameter-types: "off"}, imports')
-        + '[more:Tool {description: "Is for later"} | ()==>(::Text)]\n'
-    )
-
-    assert [code.partition(":")[0] for _, code in codes(repository)] == [
-        "unused-tool",
-        "parameter-types",
-    ]
 
 
 def test_a_fix_knows_the_tools_that_are_imported(repository: Path) -> None:

@@ -34,9 +34,7 @@ def test_changes_of_both_sides_are_printed_or_written(tmp_path: Path) -> None:
     ours, theirs = DESK.replace("rehearsal", "other"), DESK.replace("Help.", "Help them.")
     files = three(tmp_path, ours, theirs)
     merged = ours.replace("Help.", "Help them.")
-
     printed = gram("merge", *files)
-
     assert (printed.returncode, printed.stdout, printed.stderr) == (0, merged, "")
     assert (tmp_path / "ours.gram").read_text() == ours
     assert gram("merge", *files, "-i").returncode == 0
@@ -72,14 +70,14 @@ BROKEN = rows("broken merges")  # fmt: skip
 def test_what_merges_as_text_and_is_broken_as_a_program_is_a_conflict(
     tmp_path: Path,
     base: str,
-    ours: str | tuple[str, ...],
-    theirs: str | tuple[str, ...],
+    ours: str | list[str],
+    theirs: str | list[str],
     errors: list[str],
     met: list[str],
 ) -> None:
-    def side(made: str | tuple[str, ...]) -> str:
-        text = base if isinstance(made, tuple) else made
-        pairs = zip(made[::2], made[1::2], strict=True) if isinstance(made, tuple) else ()
+    def side(made: str | list[str]) -> str:
+        text = base if isinstance(made, list) else made
+        pairs = zip(made[::2], made[1::2], strict=True) if isinstance(made, list) else ()
         for old, new in pairs:
             assert old in text
             text = text.replace(old, new)
@@ -271,10 +269,8 @@ def test_a_hook_that_is_there_stays_and_the_line_to_add_is_said(tmp_path: Path) 
     hook = tmp_path / ".git" / "hooks" / "pre-merge-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\ntrue\n")
-
     said = gram("git", "install", cwd=tmp_path).stderr
     gram("git", "install", "--undo", cwd=tmp_path)
-
     assert "merge --across || exit 1" in said
     assert hook.read_text() == "#!/bin/sh\ntrue\n"
 

@@ -62,12 +62,10 @@ def test_the_rest_can_be_asked_live(file: Path, tmp_path: Path, model_server: Mo
     changed = tmp_path / "changed.gram"
     changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
     model_server.will_say("Hi!")
-
     done = gram(
         "replay", str(file), "--program", str(changed), "--live", "model",
         OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-0123456789",
     )  # fmt: skip
-
     assert (done.returncode, done.stdout) == (0, "Hi!\n")
 
 
@@ -122,11 +120,6 @@ def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
     refused(done, 3, "this is not the record of a run", "hint: `gram run --record FILE` writes one")
 
 
-def test_the_record_of_a_run_has_no_faults(file: Path) -> None:
-    checked = gram("check", str(file))
-    assert (checked.returncode, checked.stdout) == (0, "")
-
-
 def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_path: Path) -> None:
     file = str(tmp_path / "denied.run.gram")
     gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
@@ -142,9 +135,7 @@ def test_limits_stay_on_resuming_unless_given(tmp_path: Path, model_server: Mode
     limits = ["--limit", "iterations=0", "--limit", "tokens=5000"]
     model_server.will_say(HI, "Hello, Al.")
     gram("run", str(HELLO), "hi", *limits, "--record", str(file), **at(model_server))
-
     done = gram("resume", str(file), "--limit", "iterations=3", **at(model_server))
-
     assert done.stdout == "Hello, Al.\n"
     limits_now = load_run(file).state.limits
     assert (limits_now.iterations, limits_now.tokens) == (3, 5000)
@@ -255,10 +246,8 @@ def test_a_live_model_needs_no_tools_for_recorded_calls(
     words = ["run", "shop.gram", "buy", "--tools", "tools.py", "--record", "a.run.gram"]
     assert gram(*words, cwd=shop, **at(model_server)).returncode == 0
     (shop / "new.gram").write_text(SHOP.replace("Sell.", "Sell now."))
-
     words = ["replay", "a.run.gram", "--program", "new.gram", "--live", "model"]
     done = gram(*words, cwd=shop, **at(model_server))
-
     assert (done.returncode, done.stdout) == (0, "All is bought.\n"), done.stderr
 
 
@@ -327,9 +316,7 @@ def test_trace_says_on_one_line_why_a_run_stopped(
     model_server.will_say(Answer({"error": {"message": "bad thing"}}, status=400))
     file = tmp_path / "failed.run.gram"
     assert gram("run", str(HELLO), "hi", "--record", str(file), **keys).returncode == 4
-
     trace = gram("trace", str(file)).stdout
-
     assert " · stopped (" in trace
     assert "answered 400: bad thing) · 0 requests" in trace.splitlines()[0]
     assert "hint:" not in trace
@@ -343,14 +330,6 @@ def test_a_run_is_read_from_standard_input(file: Path, words: list[str]) -> None
     piped = gram(*(each.format("-") for each in words), stdin=file.read_text())
     assert named.stdout
     assert (piped.returncode, piped.stdout) == (0, named.stdout)
-
-
-def test_a_record_that_was_edited_is_shown_and_not_replayed(file: Path) -> None:
-    file.write_text(file.read_text().replace("Hello, Al! Nice", "Bye, Al! Nice"))
-    shown, replayed = gram("trace", str(file)), gram("replay", str(file))
-    assert "Bye, Al!" in shown.stdout
-    assert replayed.returncode == 1
-    assert f"{file}:7:1: the reply at position (1) answers another request" in replayed.stderr
 
 
 BRANCHES = """

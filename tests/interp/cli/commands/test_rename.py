@@ -164,7 +164,6 @@ def test_what_uses_something_of_its_file_cannot_be_shared(project: Path) -> None
         text = HELP.replace('{imports: ["../shared/search.gram"]}', f"// {name}") + SEARCH
         (project / f"agents/{name}.gram").write_text(text)
     files = ("agents/one.gram", "agents/two.gram")
-
     done = gram("share", "-i", "help", *files, "--into", "agents/both.gram", cwd=project)
     refused(done, 1, '"search" is not defined')
     assert not (project / "agents/both.gram").exists()

@@ -10,21 +10,8 @@ import pytest
 from tests.interp.cli.process import HELLO, at, gram, refused, rows, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
-from tests.paths import ROOT
 
 GREETED = "Hello, Alice! Nice to meet you.\n"
-
-
-def test_run_prints_the_answer_and_shows_the_call() -> None:
-    done = gram("run", HELLO, "Hello, I'm Alice!", "--offline")
-    assert done.returncode == 0
-    assert done.stdout == GREETED
-    assert done.stderr == ('sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n')
-
-
-def test_several_messages_are_one_conversation() -> None:
-    done = gram("run", HELLO, "My name is Bob", "oh, hello by the way", "--offline")
-    assert done.stdout.splitlines()[1] == "Hello, Bob! Nice to meet you."
 
 
 def test_a_terminal_shows_an_answer_as_it_comes(model_server: ModelServer, tmp_path: Path) -> None:
@@ -154,11 +141,3 @@ def test_check_judges_schedules_and_cases(tmp_path: Path) -> None:
         "c.gram:1:40: error[near-column] expectd is not expected",
         "c.csv:2:4: error[near-column] expectd is not expected",
     ]
-
-
-def test_check_says_nothing_of_good_schedules_and_cases(tmp_path: Path) -> None:
-    text = f'[a:Schedule {{cron: "0 7 * * *", program: "{ROOT / HELLO}", input: "Hi"}}]'
-    (tmp_path / "s.gram").write_text(text)
-    (tmp_path / "c.jsonl").write_text('{"input": "hi"}\n')
-    done = gram("check", "s.gram", "c.jsonl", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -264,7 +264,6 @@ def test_a_conversation_of_a_program_goes_on_by_c(address: str) -> None:
     kept = ("--offline", "--record", address)
     gram("run", HELLO, "hello, I'm Al", *kept)
     gram("run", HELLO, "hello, I'm Bo", *kept)
-
     assert gram("run", HELLO, "hello", *kept, "-c").stdout == "Hello, Bo! Nice to meet you.\n"
     found = json.loads(gram("conversations", "list", "--json", "--record", address).stdout)
     assert [each["messages"] for each in found] == [8, 4]

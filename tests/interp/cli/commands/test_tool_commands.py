@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from gram import loads, loads_one
-from interp.machine import TOOL_FORMS
-from lenses_ext import agent_tool_specs, tool_spec_schema, view
+from lenses_ext import agent_tool_specs, view
 from tests.interp.cli.process import HELLO, gram, has, refused, rows, written
 from tests.paths import EXAMPLES
 
@@ -87,51 +86,6 @@ def test_schema_prints_function_definitions() -> None:
     ]
 
 
-def test_schema_prints_strict_and_mcp_definitions() -> None:
-    (strict,) = json.loads(gram("schema", "--enforced", HELLO).stdout)
-    (mcp,) = json.loads(gram("schema", "--as", "mcp", HELLO).stdout)
-
-    assert strict["function"]["strict"] is True
-    assert strict["function"]["parameters"] == {
-        "type": "object",
-        "properties": {"personName": {"type": ["string", "null"]}},
-        "required": ["personName"],
-        "additionalProperties": False,
-    }
-    assert mcp["inputSchema"] == SCHEMA
-
-
-# --- the forms of others
-
-PROGRAM = """[a:Agent {description: "D", instruction: "I", model: "Ollama/x"} |
-  [find:ToolSpecification {description: "Finds things"} |
-    (what::String {minLength: 1})==>(many::Integer {default: 3})==>(where::Where)==>(::Any),
-    [Where::Object | (city::String), (near::Boolean {optional: true})]
-  ]
-]
-"""
-
-
-@pytest.mark.parametrize("form", TOOL_FORMS)
-def test_every_form_is_written_and_read_back_to_the_same_types(form: str, tmp_path: Path) -> None:
-    program, listed = tmp_path / "a.gram", tmp_path / "tools.json"
-    program.write_text(PROGRAM)
-
-    written = gram("schema", str(program), "--as", form)
-    listed.write_text(written.stdout)
-    read = gram("tools", str(listed), "--print-gram")
-    (spec,) = view(agent_tool_specs, loads_one(PROGRAM))
-
-    assert (written.returncode, read.returncode) == (0, 0)
-    assert (written.stderr, read.stderr) == ("", "")
-    program.write_text(PROGRAM.replace("(::Any)", "(::Integer)"))
-    told = gram("schema", str(program), "--as", form).stderr
-    assert ("result" in told) == (form != "spec")
-    found = loads_one(read.stdout)
-    assert view(tool_spec_schema, found) == view(tool_spec_schema, spec)
-    assert found.value == spec.value
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     rows("wrong lists of tools"),
@@ -173,11 +127,9 @@ def changed(tmp_path: Path) -> tuple[str, str]:
 def test_an_update_is_shown_and_is_written_when_it_is_told_to(changed: tuple[str, str]) -> None:
     program, tools = changed
     before = Path(program).read_text()
-
     shown = gram("tools", program, "--tools", tools, "--update")
     assert "Greets somebody." in shown.stdout
     assert Path(program).read_text() == before
-
     gram("tools", program, "--tools", tools, "--update", "-i")
     assert "Greets somebody." in Path(program).read_text()
     assert gram("tools", program, "--tools", tools).returncode == 0

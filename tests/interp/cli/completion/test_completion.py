@@ -125,10 +125,8 @@ def _until(terminal: int, texts: list[str]) -> None:
 def test_big_files_are_completed(tmp_path: Path) -> None:
     agents = [f'[agent{n}:Agent {{instruction: "x {n}", model: "A/b"}}]\n' for n in range(3000)]
     program = written(tmp_path / "big.gram", "".join(agents))
-
     named = gram("completion", "bash")  # it is what asks for what follows
     line = f"gram get {program} agent2999.inst"
     found = gram(_GRAM_COMPLETE="bash_complete", GRAM_TYPED=line)
-
     assert "GRAM_TYPED" in named.stdout
     assert found.stdout == "plain,agent2999.instruction\n"

@@ -61,9 +61,7 @@ def test_standard_input_is_attached_and_no_context(
     model_server.will_say("A note.")
     record = tmp_path / "a.run.gram"
     words = ("What is this?", "--attach", "-", "--record", str(record))
-
     gram("run", HELLO, *words, stdin="Buy milk.", **at(model_server))
-
     text, part = last_said(model_server)
     assert text == {"type": "text", "text": "What is this?"}
     assert part["file"]["filename"] == "file.txt"
@@ -77,10 +75,8 @@ def test_a_run_with_a_picture_is_replayed(
     record = str(tmp_path / "a.run.gram")
     gram("run", HELLO, "Look.", "--attach", chart, "--record", record, **at(model_server))
     Path(chart).unlink()
-
     replayed = gram("replay", record)
     shown = gram("trace", record)
-
     assert (replayed.returncode, len(model_server.requests)) == (0, 1)
     assert (shown.returncode, shown.stderr) == (0, "")
 

@@ -138,9 +138,7 @@ def test_what_reads_one_program_reads_many(agents: Path, command: str) -> None:
     tool = '[t:Tool {description: "T"} | (x::Text)==>(::Text)]\n'
     (agents / "agents/a.gram").write_text(tool)
     (agents / "agents/deep/c.gram").write_text(tool)
-
     done = gram(command, "agents/a.gram", "agents/b.gram", "agents/deep", cwd=agents)
-
     has(done.stdout, "agents/a.gram", "agents/deep/c.gram")
     assert "agents/b.gram:1:8: error[syntax]" in done.stderr
     assert done.returncode == 3

@@ -67,7 +67,3 @@ def test_a_diff_ends_lines_where_other_programs_do(tmp_path: Path) -> None:
         "-(b {n: 1})",
         "+(b {n: 2})",
     ]
-
-
-def test_a_file_without_tools_is_told() -> None:
-    refused(gram("tools", HELLO, "--tools", str(Path(__file__))), 4, "has no tools")

@@ -67,9 +67,7 @@ def test_a_model_that_is_not_offered_is_an_error(model_server: ModelServer, tmp_
 def test_a_check_says_what_it_could_not_ask(model_server: ModelServer, tmp_path: Path) -> None:
     model_server.will_say(Answer({"error": {"message": "not here"}}, 404))
     file = program(tmp_path, "OpenAI/a", "Nobody/b")
-
     done = gram("check", "--models", file, **at(model_server))
-
     assert done.returncode == 1
     has(done.stdout, "it cannot be told whether OpenAI/a is offered", "answered 404: not here")
     assert "hint: does the server list its models?" in done.stdout

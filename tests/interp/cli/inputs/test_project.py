@@ -179,7 +179,6 @@ def test_a_project_says_how_much_a_warning_of_check_matters(folder: Path) -> Non
     silent = run(folder, command="check")
     (folder / "gram.toml").write_text('[lint]\nunknown-provider = "error"\n')
     loud = run(folder, command="check")
-
     assert (silent.stdout, silent.returncode) == ("", 0)
     assert "error[unknown-provider]" in loud.stdout
     assert loud.returncode == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
@@ -178,6 +178,7 @@ def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) 
 WHOLE = "".join(f"[a{n}:Agent {{n: {n}}} |\n  (t{n}:Tool),\n  t{n}\n]\n" for n in range(5))
 
 
+@example(148, 7, "")  # the end of one, whose beginning is not changed
 @given(st.integers(0, len(WHOLE)), st.integers(0, 20), st.text("ab({[]|)\n:,`\"'@ ", max_size=5))
 def test_above_and_below_a_change_a_text_is_read(at: int, cut: int, typed: str) -> None:
     text = WHOLE[:at] + typed + WHOLE[at + cut :]

@@ -114,7 +114,6 @@ def test_where_a_terminal_is_narrow_no_line_of_an_argument_begins_without_a_mark
 def test_a_long_call_is_shown_whole_when_asked_for(model_server: ModelServer) -> None:
     name = "b" * 3000
     model_server.will_say(tool_calls(("c1", "sayHello", json.dumps({"personName": name}))), "Bye.")
-
     with Terminal("run", HELLO, "hello", "--approve", "ask", **at(model_server)) as terminal:
         assert name not in terminal.until("v to view it whole]: ")
         terminal.type("v\n")

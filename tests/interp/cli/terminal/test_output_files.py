@@ -59,17 +59,6 @@ def test_what_needs_a_file_says_so(folder: Path, words: list[str], said: str) ->
     assert not (folder / "-").exists()
 
 
-def test_pictures_of_other_kinds_are_not_drawn_as_text(folder: Path) -> None:
-    done = gram("graph", "a.gram", "-o", "a.png", cwd=folder)
-    refused(done, 2, "no .png is drawn: name OUT .svg, .dot or .mmd")
-    assert not (folder / "a.png").exists()
-
-
-def test_an_experiment_that_is_not_there_is_told(folder: Path) -> None:
-    done = gram("ab", "nowhere", cwd=folder)
-    assert (done.returncode, done.stderr) == (2, "gram: nowhere: No such file or directory\n")
-
-
 def test_a_run_of_another_program_is_told(folder: Path) -> None:
     other = HELLO.read_text().replace("hello_world_agent", "other").replace("sayHello", "greet")
     (folder / "other.gram").write_text(other)

@@ -73,9 +73,7 @@ def test_a_call_that_was_cut_off_and_an_answer_that_was_say_so(model_server: Mod
         Answer(completion(tool_calls(HI), choice={"finish_reason": "length"})),
         Answer(completion({"content": "It is"}, choice={"finish_reason": "length"})),
     )
-
     done = gram("run", HELLO, "hi", **at(model_server))
-
     assert done.stdout == "It is\n"
     assert "error: the reply was cut off at its length limit" in done.stderr
     assert "the answer was cut off at its length limit or at the end of the context" in done.stderr
@@ -99,13 +97,11 @@ def test_a_tool_that_raises_is_told_or_stops_the_run(
 
 def test_text_beside_a_call_is_shown_on_a_line_before_it(model_server: ModelServer) -> None:
     model_server.will_say(*[tool_calls(HI, content="Let me greet."), "done"] * 2)
-
     done = gram("run", HELLO, "hi", **at(model_server))
     with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
         terminal.until("Let me greet.\nRun sayHello for ")
         terminal.type("y\n")
         terminal.until("done")
-
     assert done.stdout == "done\n"
     assert done.stderr.startswith("Let me greet.\nsayHello(")
 
@@ -408,10 +404,8 @@ def test_a_trace_has_a_line_of_reasoning(model_server: ModelServer, tmp_path: Pa
     model_server.will_say(Answer(completion(THINKING, usage=DETAILS)))
     record = str(tmp_path / "a.run.gram")
     gram("run", HELLO, "hello", "--record", record, **at(model_server))
-
     shown = gram("trace", record).stdout
     page = gram("trace", record, "--html", "-").stdout
-
     assert gram("replay", record).stderr == "She greets me.\n"
     has(shown, "reasoning: She greets me.", "10+5 tokens (8 cached, 4 reasoning)")
     assert "She greets me." in page
