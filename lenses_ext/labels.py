@@ -34,40 +34,39 @@ SKILL = "Skill"
 """A text of an agent that its model reads when it needs it, see `lenses_ext.language.agent`."""
 
 
+def _labels(pattern: Pattern, by: str) -> frozenset[str]:
+    expect(pattern, Pattern, "pattern", by=by)
+    return pattern.value.labels
+
+
 def is_agent(pattern: Pattern) -> bool:
     """Whether a pattern is an agent."""
-    expect(pattern, Pattern, "pattern", by="is_agent")
-    return AGENT in pattern.value.labels
+    return AGENT in _labels(pattern, "is_agent")
 
 
 def is_tool(pattern: Pattern) -> bool:
     """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
-    expect(pattern, Pattern, "pattern", by="is_tool")
-    return not TOOLS.isdisjoint(pattern.value.labels)
+    return not TOOLS.isdisjoint(_labels(pattern, "is_tool"))
 
 
 def is_answer(pattern: Pattern) -> bool:
     """Whether a pattern is the type of an agent's answer."""
-    expect(pattern, Pattern, "pattern", by="is_answer")
-    return ANSWER in pattern.value.labels
+    return ANSWER in _labels(pattern, "is_answer")
 
 
 def is_skill(pattern: Pattern) -> bool:
     """Whether a pattern is a skill of an agent."""
-    expect(pattern, Pattern, "pattern", by="is_skill")
-    return SKILL in pattern.value.labels
+    return SKILL in _labels(pattern, "is_skill")
 
 
 def is_workflow(pattern: Pattern) -> bool:
     """Whether a pattern is a workflow: labelled ``Workflow`` or ``Loop``."""
-    expect(pattern, Pattern, "pattern", by="is_workflow")
-    return not WORKFLOWS.isdisjoint(pattern.value.labels)
+    return not WORKFLOWS.isdisjoint(_labels(pattern, "is_workflow"))
 
 
 def is_loop(pattern: Pattern) -> bool:
     """Whether a pattern is a workflow that is repeated."""
-    expect(pattern, Pattern, "pattern", by="is_loop")
-    return LOOP in pattern.value.labels
+    return LOOP in _labels(pattern, "is_loop")
 
 
 def is_runnable(pattern: Pattern) -> bool:
