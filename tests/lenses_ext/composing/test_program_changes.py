@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import loads
-from lenses_ext import parse_program
+from lenses_ext import create_tool_specification, parse_program, tool_spec_schema, view
 from lenses_ext.composing import ProgramChange, changes, level_of
+from lenses_ext.schemas import differences
+from lenses_ext.signatures import result_schema
 from lenses_ext.strategies import programs
 from tests.gram.strategies import TreeEditor, gram_texts, tree_editors
 from tests.gram.texts import ACCEPTED
+from tests.lenses_ext.strategies import signature_texts
 from tests.paths import cases
 
 
@@ -83,3 +86,19 @@ def test_a_notebook_shows_changes_as_a_table_and_never_takes_them_as_html() -> N
     assert form["text/plain"].startswith("patch agent `a`: ")
     assert "&lt;b&gt;" in form["text/html"]
     assert none["text/plain"] == "nothing has changed"
+
+
+@given(signature_texts(), signature_texts())
+def test_what_breaks_a_caller_or_a_function_is_never_told_as_compatible(old: str, new: str) -> None:
+    one, other = (create_tool_specification("t", "D.", each) for each in (old, new))
+    schemas = view(tool_spec_schema, one), view(tool_spec_schema, other)
+    results = result_schema(one), result_schema(other)
+
+    found = changes(one, other)
+
+    breaks = differences(*schemas, match="types") or differences(
+        *results, match="types", result=True
+    )
+    unbinds = differences(*schemas[::-1]) or differences(*results[::-1], result=True)
+    assert level_of(found) == "major" or not breaks
+    assert any(each.said.unbinds for each in found) or not unbinds

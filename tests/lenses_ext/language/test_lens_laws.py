@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from lenses import lens as raw
 from pyrsistent import pvector
 
 import lenses_ext as ext
 from gram import Pattern, Subject, dumps, loads, parse
+from gram.diagnostics import only_errors
 from lenses_ext import FocusError, Getter, Lens, Model, ReadOnlyError, Settable, Traversal
 from lenses_ext.errors import ManyPartsError
 from lenses_ext.language.tool_spec import parameter, parameter_names, tool_parameters
@@ -431,3 +432,27 @@ def test_a_signature_is_put_in_any_form_and_shown_in_one() -> None:
     for signature in ("(::Tool)", "(x::Tool)==>(::Tool)"):  # a type may be called so
         again = put(ext.tool_spec_type_signature, signature, changed)
         assert view(ext.tool_spec_type_signature, again) == signature
+
+
+NEW = st.sampled_from(["fresh", "look.up"])
+EDITS = {
+    "name": (ext.agent_name, NEW),
+    "description": (ext.agent_description, st.none() | filled_texts()),
+    "instruction": (ext.agent_instruction, filled_texts()),
+    "model": (ext.agent_model, models()),
+    "tools": (ext.agent_tool_specs, st.tuples(tool_specs(NEW))),
+    "descriptions of tools": (ext.each_agent_tool & ext.tool_spec_description, filled_texts()),
+    "signatures of tools": (ext.each_agent_tool & ext.tool_spec_type_signature, signature_texts()),
+}
+
+
+@given(agents(), st.sampled_from(sorted(EDITS)), st.data())
+def test_a_valid_agent_stays_valid_under_every_edit(
+    agent: Pattern, what: str, data: st.DataObject
+) -> None:
+    lens, values = EDITS[what]
+    try:
+        edited = put(lens, data.draw(values), agent)
+    except FocusError:
+        return  # refused: the lens says why
+    assert only_errors(ext.validate_agent_pattern(edited)) == ()

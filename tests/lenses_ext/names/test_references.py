@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gram import ArgumentError, Pattern, dumps, loads, loads_one, only_errors, parse
+from gram import ArgumentError, Pattern, dumps, loads, loads_one, only_errors, parse, pattern_at
+from gram.reading import spans_in_text
 from lenses_ext import ProgramError, find_agents, resolve, validate_agent_pattern, validate_program
-from lenses_ext.names import shared_tools
-from lenses_ext.signatures import type_signature_to_json_schema, write_program
+from lenses_ext.language import tool_spec_of
+from lenses_ext.names import Program, definitions_of, shared_tools, uses
+from lenses_ext.signatures import result_schema, type_signature_to_json_schema, write_program
+from lenses_ext.workflows import handoffs
 from tests.lenses_ext.strategies import programs
 from tests.paths import cases
 
@@ -173,3 +176,92 @@ def test_a_resolved_agent_of_a_valid_program_is_valid(program: tuple[Pattern, ..
 
         assert resolved == agent
         assert not [f for f in validate_agent_pattern(resolved) if f.severity == "error"]
+
+
+PROGRAM = """
+[desk:Agent | search, (desk)-[:HANDOFF]->(help), (q::User)==>(::String)]
+[help:Agent | [search:Tool | (u::User)==>(::String)]]
+[flow:Workflow | (desk)-->(again::help)]
+[search:Tool | (t::Text)==>(::Array {elementType: User})]
+[User:Object | (n::Text)]
+"""
+
+
+def test_references_ends_of_arrows_and_types_mean_their_definitions() -> None:
+    document = parse(PROGRAM)
+    found = []
+    for use in uses(Program(document.patterns)):
+        spans = spans_in_text(pattern_at(document.patterns, use.path))
+        assert spans
+        start = spans.part_or_subject(use.part).start
+        if not use.is_definition:
+            found.append((document.source.position(start), use.meant.path))
+
+    assert sorted(found) == [
+        ((2, 15), (3,)),  # search
+        ((2, 24), (0,)),  # desk, at the left of an arrow
+        ((2, 43), (1,)),  # help, at the right of it
+        ((2, 54), (4,)),  # User, in a signature
+        ((3, 34), (4,)),
+        ((4, 19), (0,)),
+        ((4, 35), (1,)),  # another use of help
+        ((5, 51), (4,)),  # User, in a key
+    ]
+
+
+@given(programs())
+def test_what_is_used_is_defined_in_the_program(patterns: tuple[Pattern, ...]) -> None:
+    for use in uses(Program(patterns)):
+        assert pattern_at(patterns, use.meant.path) == use.meant.pattern
+
+
+def resolved(text: str, name: str | None = None) -> Pattern:
+    return resolve(parse(text), name)
+
+
+def test_agents_that_are_handed_over_to_are_held_by_the_whole_and_not_called() -> None:
+    text = """
+        [triage:Agent | (triage)-[:HANDOFF]->(billing), (triage)-[:HANDOFF]->(tech)]
+        [billing:Agent | refund, (billing)-[:HANDOFF]->(triage)] (refund:Tool) (tech:Agent)
+    """
+
+    triage = resolved(text, "triage")
+
+    assert handoffs(triage) == ("billing", "tech")
+    held = definitions_of(triage)
+    assert list(held) == ["billing", "tech", "triage"]
+    assert held["triage"] is triage
+    assert handoffs(held["billing"]) == ("triage",)
+    assert [each.value.identity for each in held["billing"].elements] == ["refund", ""]
+    assert resolve(triage) is triage
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("(a:Agent) (b:Agent) [w:Workflow | a, b]", "w"),
+        ("[a:Agent | b] (b:Agent)", "a"),
+        ("[a:Agent | (a)-[:HANDOFF]->(b)] (b:Agent)", "a"),
+        ("[w:Workflow | (a)-->(v)] (a:Agent) [v:Workflow | a]", "w"),
+        ("[v:Loop {max: 2, until: 1} | (a:Agent)]", "v"),
+        ("[a:Agent | (a)-[:HANDOFF]->(b)] [b:Agent | (b)-[:HANDOFF]->(a)] [w:Workflow | a]", "w"),
+    ],
+)
+def test_without_a_name_what_nothing_else_refers_to_is_meant(text: str, name: str) -> None:
+    assert resolved(text).value.identity == name
+    with pytest.raises(ProgramError, match="has 2 agents and workflows: v, w; choose one"):
+        resolved("[v:Workflow | a] [w:Workflow | a] (a:Agent)")
+
+
+def test_the_types_that_a_signature_shares_are_put_behind_the_elements() -> None:
+    text = "[a:Agent | (x::P)==>(::P), (t:Tool)] [P:Object | (q::Q)] [Q:Object | (n::Text)]"
+
+    agent = resolved(text)
+
+    assert write_program(agent) == (
+        "[a:Agent | (x::P)==>(::P), (t:Tool), [P:Object | (q:Q)], [Q:Object | (n:Text)]]"
+    )
+    found = result_schema(tool_spec_of(agent))
+    assert found is not None
+    assert list(found["properties"]) == ["q"]
+    assert resolve(agent) is agent
