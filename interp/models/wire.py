@@ -184,10 +184,11 @@ def dumped(value: Json) -> str:
 @lru_cache
 def _tool_texts(dialect: Dialect, is_strict: bool) -> Callable[[Pattern], str]:
     """The JSON texts of tools, each kept as long as its tool."""
+    strict = is_strict and dialect != "functions"  # the older dialect has no strict functions
     forms = {"tools": "openai", "functions": "openai-functions", "responses": "openai-responses"}
 
     def text(tool: Pattern) -> str:
-        written = tool_to_json(tool, forms[dialect], strict=is_strict and has_strict_form(tool))
+        written = tool_to_json(tool, forms[dialect], strict=strict and has_strict_form(tool))
         if dialect == "responses" and (result := result_schema(tool)) is not None:
             written["output_schema"] = result
         return dumped(written)
