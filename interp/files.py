@@ -124,7 +124,8 @@ class File:
         if content and len(content) > MOST_BYTES:
             most = MOST_BYTES // 1_000_000
             raise ValidationError(f"{shown} has more than {most} MB: no request can carry it")
-        found = media_type or _type_of(content, name or _path_of(address))
+        path_name = address and PurePosixPath(urlsplit(address).path).name
+        found = media_type or _type_of(content, name or path_name)
         found = found.partition(";")[0].strip().lower()
         found = _OTHER_NAMES.get(found, found)
         if not _kind_of(found):
@@ -197,10 +198,6 @@ def shown_address(address: str) -> str:
     except ValueError:
         return "an address that cannot be read"
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _path_of(address: str | None) -> str | None:
-    return address and PurePosixPath(urlsplit(address).path).name
 
 
 def _kind_of(media_type: str) -> Kind | None:

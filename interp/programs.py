@@ -4,27 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import lenses_ext
 from gram import Diagnostic, Document, Pattern, only_errors, parse_file, walk
 from gram.documents import PathOrFile
 from gram.errors import expect
-from lenses_ext import (
-    Model,
-    ProgramError,
-    ProgramLike,
-    Project,
-    agent_diagnostics,
-    agent_models,
-    each_agent,
-    find_agents,
-    is_agent,
-    is_runnable,
-    is_tool,
-    load_project,
-    over,
-    resolve,
-    validate_program,
-    view,
-)
 from lenses_ext.labels import is_skill
 from lenses_ext.language import skill_tool, tool_spec_of
 from lenses_ext.names import program_patterns, shared_tools
@@ -46,11 +29,11 @@ def load(file: PathOrFile, agent: str | None = None) -> Pattern:
         ValidationError: the agent does not exist, or it or a pattern that it refers to has a fault
             (see ``faults``).
     """
-    program = parse_file(file) if hasattr(file, "read") else load_project(file)
+    program = parse_file(file) if hasattr(file, "read") else lenses_ext.load_project(file)
     return the_agent(program, agent, by="load")
 
 
-def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pattern:
+def the_agent(program: lenses_ext.ProgramLike, agent: str | None = None, *, by: str) -> Pattern:
     """Choose the agent of a program, with its references resolved.
 
     Faults in other parts of the program are ignored. Each pattern is checked only once.
@@ -66,31 +49,31 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
             (see ``faults``).
     """
     expect(agent, (str, type(None)), "agent", by=by)
-    if not isinstance(program, Project | Document | Pattern):
+    if not isinstance(program, lenses_ext.Project | Document | Pattern):
         program = program_patterns(program, by=by, reader="load")
     try:
         if isinstance(program, Pattern) and agent is None:
             errors, is_resolved = _judged(program)
         else:
-            errors, is_resolved = only_errors(agent_diagnostics(program, agent)), False
+            errors, is_resolved = only_errors(lenses_ext.agent_diagnostics(program, agent)), False
         if errors:
             raise ValidationError.of(errors)
         if isinstance(program, Pattern) and is_resolved:
             return program
-        return resolve(program, agent)
-    except ProgramError as error:
+        return lenses_ext.resolve(program, agent)
+    except lenses_ext.ProgramError as error:
         raise ValidationError(str(error), error.faults) from None
 
 
 @memo
 def _judged(pattern: Pattern) -> tuple[tuple[Diagnostic, ...], bool]:
     """The errors of a pattern, and whether it is an agent without references."""
-    errors = only_errors(agent_diagnostics(pattern))
-    return errors, not errors and resolve(pattern) is pattern
+    errors = only_errors(lenses_ext.agent_diagnostics(pattern))
+    return errors, not errors and lenses_ext.resolve(pattern) is pattern
 
 
 def the_tools(
-    program: ProgramLike, agent: str | None = None, *, to_bind: bool = False
+    program: lenses_ext.ProgramLike, agent: str | None = None, *, to_bind: bool = False
 ) -> tuple[Pattern, ...]:
     """The tools of an agent, or the tools of a program without agents.
 
@@ -103,8 +86,8 @@ def the_tools(
     Raises:
         ValidationError: as for `the_agent`, or the tools have a fault.
     """
-    if agent is None and not find_agents(program) and (tools := shared_tools(program)):
-        if errors := only_errors(validate_program(program)):
+    if agent is None and not lenses_ext.find_agents(program) and (tools := shared_tools(program)):
+        if errors := only_errors(lenses_ext.validate_program(program)):
             raise ValidationError.of(errors)
         return tools
     chosen = the_agent(program, agent, by="the_tools")
@@ -113,7 +96,7 @@ def the_tools(
 
 def tools_to_bind(program: Pattern) -> tuple[Pattern, ...]:
     """The tools in an agent or workflow, of the agents and workflows in it, too."""
-    return tuple(dict.fromkeys(each for _, each in walk(program) if is_tool(each)))
+    return tuple(dict.fromkeys(each for _, each in walk(program) if lenses_ext.is_tool(each)))
 
 
 def callable_in(program: Pattern) -> tuple[str, ...]:
@@ -139,15 +122,15 @@ def tools_in(program: Pattern) -> tuple[Pattern, ...]:
 
 
 def _is_offered(element: Pattern) -> bool:
-    return is_tool(element) or is_runnable(element) or is_skill(element)
+    return lenses_ext.is_tool(element) or lenses_ext.is_runnable(element) or is_skill(element)
 
 
-def models_of(program: Pattern) -> tuple[Model, ...]:
+def models_of(program: Pattern) -> tuple[lenses_ext.Model, ...]:
     """The models that an agent or workflow names first, with the agents in it, each once."""
     return tuple(dict.fromkeys(each[0] for each in _models(program)))
 
 
-def fallbacks_of(program: Pattern) -> tuple[Model, ...]:
+def fallbacks_of(program: Pattern) -> tuple[lenses_ext.Model, ...]:
     """The other models of a program: those that are asked where a first one cannot be."""
     first = models_of(program)
     others = (model for each in _models(program) for model in each[1:] if model not in first)
@@ -155,13 +138,13 @@ def fallbacks_of(program: Pattern) -> tuple[Model, ...]:
 
 
 @memo
-def _models(program: Pattern) -> tuple[tuple[Model, ...], ...]:
-    agents = (each for _, each in walk(program) if is_agent(each))
-    return tuple(dict.fromkeys(view(agent_models, each) for each in agents))
+def _models(program: Pattern) -> tuple[tuple[lenses_ext.Model, ...], ...]:
+    agents = (each for _, each in walk(program) if lenses_ext.is_agent(each))
+    return tuple(dict.fromkeys(lenses_ext.view(lenses_ext.agent_models, each) for each in agents))
 
 
 def with_fallbacks(
-    program: Pattern, fallbacks: Sequence[Model], model: Model | None = None
+    program: Pattern, fallbacks: Sequence[lenses_ext.Model], model: lenses_ext.Model | None = None
 ) -> Pattern:
     """A program whose agents ask other models where theirs cannot be asked.
 
@@ -171,12 +154,12 @@ def with_fallbacks(
         model: the first model, instead of those that the agents name.
     """
 
-    def more(models: tuple[Model, ...]) -> tuple[Model, ...]:
+    def more(models: tuple[lenses_ext.Model, ...]) -> tuple[lenses_ext.Model, ...]:
         return tuple(dict.fromkeys((*((model,) if model else models), *fallbacks)))
 
-    return over(each_agent & agent_models, more, program)
+    return lenses_ext.over(lenses_ext.each_agent & lenses_ext.agent_models, more, program)
 
 
-def names_of_models(program: Pattern, model: Model | None = None) -> str:
+def names_of_models(program: Pattern, model: lenses_ext.Model | None = None) -> str:
     """The models that are asked, to show: one for all, or those that the program names."""
     return ", ".join(map(str, [model] if model else models_of(program)))

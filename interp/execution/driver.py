@@ -17,18 +17,7 @@ from typing import Any, Final, TypeAlias, Union
 
 from attrs import define, evolve, field
 
-from ..concurrency import (
-    GRACE,
-    Clock,
-    FromOutside,
-    OneThread,
-    TookTooLongError,
-    in_loop_of_user,
-    in_waiting_thread,
-    is_in_own_loop,
-    stopped,
-    within,
-)
+from .. import concurrency
 from ..errors import AgentError, ApprovalNeeded, said_by
 from ..machine import (
     AgentResponse,
@@ -118,7 +107,7 @@ class Driver:
     _budget: Budget | None = None
     _failure: BaseException | None = field(default=None, init=False)
     _running: dict[_Task, Effect] = field(factory=dict, init=False)
-    _thread: OneThread = field(factory=OneThread, init=False)
+    _thread: concurrency.OneThread = field(factory=concurrency.OneThread, init=False)
     _recorder: Recorder | None = field(default=None, init=False)
     _spans: RunSpans | None = field(default=None, init=False)
     _driving: AsyncGenerator[Observation, None] | None = field(default=None, init=False)
@@ -186,7 +175,7 @@ class Driver:
                             yield seen
                     await self._give_up()
                     if clock.left == 0:
-                        await self._stop(GRACE)
+                        await self._stop(concurrency.GRACE)
                         is_awaiting = self.state.status in _AWAITING and pending(self.state)
                         if is_awaiting and not self._failure:
                             await self._fold(None, TimeUp())
@@ -194,7 +183,10 @@ class Driver:
             finally:
                 await self._stop(_PATIENCE)
                 self._thread.end()
-            if isinstance(self._failure, FromOutside) and not is_in_own_loop():
+            if (
+                isinstance(self._failure, concurrency.FromOutside)
+                and not concurrency.is_in_own_loop()
+            ):
                 raise self._failure.raised
             if self._failure:
                 raise self._failure
@@ -220,12 +212,12 @@ class Driver:
         loop, task = asyncio.get_running_loop(), self._task
         if before.ag_running:  # type: ignore[attr-defined]  # typeshed knows it of generators alone
             if task is not None and task.get_loop() is loop and not task.done():
-                await stopped([task], _PATIENCE)
+                await concurrency.stopped([task], _PATIENCE)
         else:
             await before.aclose()
 
     @asynccontextmanager
-    async def _taken_up(self) -> AsyncIterator[Clock]:
+    async def _taken_up(self) -> AsyncIterator[concurrency.Clock]:
         """Take the run up: hold its log and its span, and fold what changes it.
 
         Errors of ours that are raised inside have the State of the run.
@@ -247,7 +239,7 @@ class Driver:
                     raise self._failure
                 if isinstance(self._handler, LiveHandler):
                     await self._handler.prepare(pending(self.state))
-                yield Clock(self.state.limits.run_seconds)
+                yield concurrency.Clock(self.state.limits.run_seconds)
         except AgentError as error:
             error.state = self.state
             raise
@@ -282,7 +274,7 @@ class Driver:
         return self.state.status is Status.LIMITED
 
     async def _perform(
-        self, effect: Effect, clock: Clock, report: Report | None, words: bool
+        self, effect: Effect, clock: concurrency.Clock, report: Report | None, words: bool
     ) -> _Answer:
         """Have an effect performed, in its limit of time."""
         spans = self._spans.performing(effect) if self._spans else nullcontext(lambda _: None)
@@ -296,10 +288,12 @@ class Driver:
                 seconds = took(effect) if took else None
                 return event, monotonic() - start if seconds is None else seconds
 
-    async def _performed(self, effect: Effect, clock: Clock, report: Report | None) -> Event:
+    async def _performed(
+        self, effect: Effect, clock: concurrency.Clock, report: Report | None
+    ) -> Event:
         perform = partial(self._handler.perform, effect, report)
         is_ours = type(self._handler).__module__.startswith("interp.")
-        performing = perform() if is_ours else in_loop_of_user(perform)
+        performing = perform() if is_ours else concurrency.in_loop_of_user(perform)
         seconds = self.state.limits.tool_seconds
         if isinstance(effect, Ask):
             with clock.standing_still():
@@ -307,15 +301,15 @@ class Driver:
         if not isinstance(effect, CallTool) or seconds is None:
             return await performing
         try:
-            return await within(performing, seconds)
-        except TookTooLongError:
+            return await concurrency.within(performing, seconds)
+        except concurrency.TookTooLongError:
             told = f'tool "{effect.name}" did not answer within {seconds:g} s'
             return CallFailed(effect.at, told)
 
     async def _one_by_one(self, function: Callable[[], Any]) -> Any:
         """Call the plain function of a tool where one call comes after another."""
         if self.state.limits.tool_seconds is None:
-            return await in_waiting_thread(function)
+            return await concurrency.in_waiting_thread(function)
         return await self._thread.call(function)
 
     def _tool_context(self, effect: Effect, report: Report | None) -> ToolContext | None:
@@ -335,7 +329,7 @@ class Driver:
     # --- taking what comes back
 
     async def _next(
-        self, news: _News, clock: Clock
+        self, news: _News, clock: concurrency.Clock
     ) -> tuple[list[Delta | ToolProgress], list[_Task]]:
         """Wait for what is said, for effects that end, or until the time is up.
 
@@ -428,7 +422,7 @@ class Driver:
         """Stop what is under way, and fold in what has ended by then."""
         loop, running = asyncio.get_running_loop(), self._running
         self._running = {}
-        await stopped((each for each in running if each.get_loop() is loop), seconds)
+        await concurrency.stopped((each for each in running if each.get_loop() is loop), seconds)
         for task, effect in running.items():
             is_answered = task.done() and not task.cancelled() and not task.exception()
             if is_answered and waits_for(self.state, effect):
@@ -449,7 +443,7 @@ class Driver:
             or (not isinstance(effect, CallTool) and not waits_for(self.state, effect))
         ]
         if given_up:
-            await stopped(given_up, GRACE)
+            await concurrency.stopped(given_up, concurrency.GRACE)
         for task in given_up:
             if not task.done() or task.cancelled():
                 del self._running[task]

@@ -187,7 +187,10 @@ class AgentStep(FrameStep[AgentFrame]):
         if shared := frame.stopped or self.run.limit or self.run.limit_reached():
             self._stop_at(shared)
             return
-        handover = None if offers.are_tools else self._handover()
+        # a call that hands the conversation over is the only one that is run then
+        found = (offers.named(call.name) for call in frame.calls)
+        uses = [offer.use if offer else None for offer in found]
+        handover = uses.index("handover") if "handover" in uses else None
         refused: list[ToolInvocation] = []
         begun: list[CallTool | Ask] = []
         for index, call in enumerate(frame.calls):
@@ -208,14 +211,6 @@ class AgentStep(FrameStep[AgentFrame]):
                 self.allow(part)
             else:
                 self.new.append(_begun(offers, part))
-
-    def _handover(self) -> int | None:
-        """The index of the call that hands the conversation over, the only one that is run then."""
-        for index, call in enumerate(self.frame.calls):
-            offer = self._offers.named(call.name)
-            if offer is not None and offer.use == "handover":
-                return index
-        return None
 
     def _checked(self, index: int, call: ToolCall) -> CallTool | Ask | ToolInvocation:
         """The effect of a call, or the invocation that tells the model what is wrong with it.
@@ -338,15 +333,8 @@ def told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> 
     """The messages that tell a model how its calls were answered, in the order of the calls."""
     for index, call in enumerate(calls):
         answer = answers[index]
-        role, said = FunctionRole(answer.tool_name), _answer_text(answer)
+        said, text = f"error: {answer.error}", answer.result_text
+        if text is not None:  # a text as it is, other results as JSON
+            said = text.value if text.startswith('"') else str(text)
+        role = FunctionRole(answer.tool_name)
         yield Message(role, said, call_id=call.id, attachments=answer.files)
-
-
-def _answer_text(invocation: ToolInvocation) -> str:
-    """What the model is told: a text as it is, other results as JSON, an error after its word."""
-    if invocation.error is not None:
-        return f"error: {invocation.error}"
-    text = invocation.result_text
-    assert text is not None
-    result: str = text.value if text.startswith('"') else str(text)
-    return result

@@ -266,14 +266,7 @@ def frame_begun(around: Frame, frame: Frame) -> AgentStarted:
 def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> Ended:
     """What there is to say of a frame that has ended inside another."""
     begun = frame_begun(around, frame)
-    is_agent = isinstance(frame, AgentFrame)
-    return Ended(
-        begun.at,
-        "agent" if is_agent else "workflow",
-        begun.name,
-        begun.by,
-        begun.given,
-        outcome.said,
-        outcome.error,
-        unfinished=isinstance(frame, WorkflowFrame) and frame.unfinished,
-    )
+    about = (begun.name, begun.by, begun.given, outcome.said, outcome.error)
+    if isinstance(frame, WorkflowFrame):
+        return Ended(begun.at, "workflow", *about, unfinished=frame.unfinished)
+    return Ended(begun.at, "agent", *about)

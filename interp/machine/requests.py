@@ -86,7 +86,6 @@ class Offers:
         specs: the specifications, in the order of the program.
         by_wire_name: the offers by the names that a model knows.
         by_name: the same by their names in the program.
-        are_tools: whether all of them are tools.
         hands_over: whether the agent's messages have to say who spoke, since others may take its
             place.
     """
@@ -94,7 +93,6 @@ class Offers:
     specs: tuple[Pattern, ...]
     by_wire_name: Mapping[str, Offer]
     by_name: Mapping[str, Offer]
-    are_tools: bool
     hands_over: bool
 
     def named(self, name: str) -> Offer | None:
@@ -125,7 +123,6 @@ def _offers(program: Pattern) -> Callable[[Pattern], Offers]:
             tuple(each.spec for each in offers),
             {wire_name(each.name): each for each in offers},
             {each.name: each for each in offers},
-            all(each.use == "tool" for each in offers),
             agent.value.identity in in_handovers,
         )
 

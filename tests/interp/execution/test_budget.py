@@ -129,26 +129,26 @@ def test_a_first_request_is_refused_by_its_length(hello_world: Pattern) -> None:
     assert not model.requests
 
 
-def test_an_unknown_price_is_refused_before_anything_runs(hello_world: Pattern) -> None:
+PRICES: list[tuple[Any, str]] = [
+    (None, r"the price of OpenAI/.* is not known"),
+    *((price, "which is no price") for price in (-1, float("nan"), float("inf"), "much")),
+    (ValueError("no such price"), r"cost_of failed for OpenAI/.*: no such price"),
+]
+
+
+@pytest.mark.parametrize(("price", "message"), PRICES)
+def test_what_is_no_price_is_refused_before_anything_runs(
+    hello_world: Pattern, price: Any, message: str
+) -> None:
+    def cost_of(_: Model, __: Usage) -> Any:
+        if isinstance(price, Exception):
+            raise price
+        return price
+
     model = ScriptedModel(["Hi"])
-    with pytest.raises(ConfigurationError, match=r"the price of OpenAI/.* is not known"):
-        spend(hello_world, model, limits=Limits(cost=1), cost_of=lambda model, usage: None)
+    with pytest.raises(ConfigurationError, match=message):
+        spend(hello_world, model, limits=Limits(cost=1), cost_of=cost_of)
     assert not model.requests
-
-
-def test_a_function_of_prices_that_fails_is_one_message(hello_world: Pattern) -> None:
-    def cost_of(model: Model, usage: Usage) -> float:
-        raise ValueError("no such price")
-
-    with pytest.raises(ConfigurationError, match=r"cost_of failed for OpenAI/.*: no such price"):
-        spend(hello_world, ScriptedModel(["Hi"]), limits=Limits(cost=1), cost_of=cost_of)
-
-
-@pytest.mark.parametrize("price", [-1, float("nan"), float("inf"), "much"])
-def test_a_price_that_is_none_is_one_message(hello_world: Pattern, price: Any) -> None:
-    options: Any = {"limits": Limits(cost=1), "cost_of": lambda model, usage: price}
-    with pytest.raises(ConfigurationError, match="which is no price"):
-        spend(hello_world, ScriptedModel(["Hi"]), **options)
 
 
 def test_servers_on_this_machine_cost_nothing(
