@@ -141,8 +141,7 @@ class Reader:
         self.tell_rest(group, path, {"group_manager", "workers"})
         manager = self._led_by(group, "manager", group.group_manager, f"{path}.group_manager")
         for each in group.workers:
-            worker = self.read(each, f"{path}.workers.{each.name}")
-            self._add(manager, Pattern(Subject(worker)))
+            self._add(manager, Pattern(Subject(self.read(each, f"{path}.workers.{each.name}"))))
         return manager
 
     def _swarm(self, swarm: Any, path: str) -> str:

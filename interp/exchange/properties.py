@@ -83,8 +83,7 @@ def types_of(
 def _result(outputs: list[Property], path: str, tell: Tell) -> dict[str, Any] | None:
     fields = {each.title: _readable(each, f"{path}.outputs.{each.title}", tell) for each in outputs}
     if len(fields) != 1:
-        whole = {"type": "object", "properties": fields, "required": [*fields]}
-        return whole if fields else None
+        return {"type": "object", "properties": fields, "required": [*fields]} if fields else None
     ((title, schema),) = fields.items()
     return schema if title == OUTPUT else {**schema, "title": title}
 

@@ -100,8 +100,7 @@ def bind_tool(spec: Pattern, library: LibraryLike, *, match: Match = "full") -> 
         ConfigurationError: ``match`` is none of these words.
     """
     library = library_of(library, by="bind_tool")
-    problems = binding_problems(spec, library, match)
-    return None if problems else _bound_as(spec, library)
+    return None if binding_problems(spec, library, match) else _bound_as(spec, library)
 
 
 def explain_binding(spec: Pattern, library: LibraryLike, *, match: Match = "full") -> str | None:

@@ -96,11 +96,9 @@ class ToolContext:
     _watcher: ProgressWatcher | None = field(default=None, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        by = "ToolContext"
-        expect(self.agent_name, str, "agent_name", by=by)
-        expect(self.tool_name, str, "tool_name", by=by)
-        expect(self.key, str, "key", by=by)
-        expect(self.conversation, ConversationContext, "conversation", by=by)
+        for name in ("agent_name", "tool_name", "key"):
+            expect(getattr(self, name), str, name, by="ToolContext")
+        expect(self.conversation, ConversationContext, "conversation", by="ToolContext")
 
     def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Tell whoever watches the run how far the call is; from any thread, without waiting.

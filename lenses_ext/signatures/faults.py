@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from attrs import evolve
 
@@ -69,13 +69,23 @@ class Owner(NamedTuple):
         role: what it is.
         words: what it is called, quotes included, such as ``"age"`` or ``the return type``.
         element: where it was read.
+        faults: what is wrong with the signature that it is in.
         assumed: the name of a parameter that is written without one.
     """
 
     role: Role
     words: str
     element: Element
+    faults: Faults
     assumed: str = ""
+
+    def tell(self, code: str, message: str, part: str | None = None, **more: Any) -> None:
+        """Note a fault of it, or of one part of it; the rest is as `Faults.tell` takes it."""
+        self.faults.tell(code, message, self.element, part, **more)
+
+    def warn(self, code: str, message: str, part: str, hint: str | None = None) -> None:
+        """Note something that is likely a slip, and valid all the same."""
+        self.tell(code, message, part, severity="warning", hint=hint)
 
     @property
     def is_named(self) -> bool:
@@ -91,14 +101,14 @@ class Owner(NamedTuple):
         return f"{self.role} {self.words}" if self.is_named else self.words
 
 
-def owner_of(role: Role, element: Element, words: str) -> Owner:
+def owner_of(role: Role, element: Element, words: str, faults: Faults, assumed: str = "") -> Owner:
     """The owner at a place: called by its name where it has one."""
     subject = element.pattern.value
     written = subject.properties.get("paramName")
     name = subject.identity or (written if isinstance(written, str) else "")
     if name in RESERVED and not subject.labels:
         name = ""  # a type in the place of the name
-    return Owner(role, f'"{name}"' if name or written == "" else words, element)
+    return Owner(role, f'"{name}"' if name or written == "" else words, element, faults, assumed)
 
 
 class Written(NamedTuple):
@@ -151,12 +161,6 @@ class Faults:
             span = spans.get(part, spans[None])
             found = evolve(found, span=span, source=self._source)
         self.found.append(found.below(*element.path))
-
-    def warn(
-        self, code: str, message: str, owner: Owner, part: str, hint: str | None = None
-    ) -> None:
-        """Note something that is likely a slip, and valid all the same."""
-        self.tell(code, message, owner.element, part, severity="warning", hint=hint)
 
     def place(self, pattern: Pattern) -> str | None:
         """The line and column of a pattern, or None when it was not read from a text."""
@@ -240,26 +244,26 @@ _MEANT = _by_word(
 )  # fmt: skip
 
 
-def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner, faults: Faults) -> None:
+def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner) -> None:
     """Warn of keys of a record that are misspelt, unknown or without effect."""
     basics = {name for label in labels if (name := basic(label))}
     for key in keys:
         if key not in KEYWORDS:
             if not key.startswith("x-"):
-                _warn_of_unknown(key, owner, faults)
+                _warn_of_unknown(key, owner)
             continue
         if key == "default" and owner.role == "return":
             message = "default of the return type has no effect: a result is never left out"
-            faults.warn("no-effect", message, owner, key)
+            owner.warn("no-effect", message, key)
         kinds = _LABELS_OF.get(KIND_OF.get(key, ""))
         is_vain = kinds and len(basics) == len(labels) > 0 and not kinds & basics
         if kinds and is_vain and key != "required":  # which is mostly another slip, told already
             found, wanted = ", ".join(sorted(basics)), " and ".join(sorted(kinds))
             message = f"{key} of {owner.words} has no effect: it is for {wanted}, not {found}"
-            faults.warn("no-effect", message, owner, key)
+            owner.warn("no-effect", message, key)
 
 
-def _warn_of_unknown(key: str, owner: Owner, faults: Faults) -> None:
+def _warn_of_unknown(key: str, owner: Owner) -> None:
     message, hint = f'unknown key "{key}" of {owner.words}', None
     plain = {_plain(known): known for known in sorted({*KEYWORDS, *RESERVED_KEYS})}
     begins = (known for known in plain if len(key) > 3 and known.startswith(_plain(key)))
@@ -271,7 +275,7 @@ def _warn_of_unknown(key: str, owner: Owner, faults: Faults) -> None:
     else:
         message += ": it is not a keyword of JSON Schema"
         hint = f'if it is meant, write "x-{key}"'
-    faults.warn("unknown-key", message, owner, key, hint)
+    owner.warn("unknown-key", message, key, hint)
 
 
 def _plain(key: str) -> str:

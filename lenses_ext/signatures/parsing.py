@@ -69,9 +69,9 @@ def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
     names = {parameter.name for parameter in signature.parameters}
     for name in reader.shapes.keys() - used:
         hint = f"write ({name}::{name}) to use it" if name in names else None
-        owner = Owner("type", f'"{name}"', reader.shapes[name])
         message = f'type "{name}" is not used by the signature'
-        reader.faults.warn("unused-type", message, owner, "identity", hint)
+        owner = Owner("type", f'"{name}"', reader.shapes[name], reader.faults)
+        owner.warn("unused-type", message, "identity", hint)
 
 
 def _check_values(reader: SignatureReader) -> None:
@@ -86,14 +86,13 @@ def _check_values(reader: SignatureReader) -> None:
             if wrong:
                 shown = f"{says} {dump_json(wrong[0], compact=True)}"
                 message = f"{key} of {each.owner.words} {shown}, but its type is "
-                reader.faults.warn(code, message + " or ".join(types), each.owner, key)
+                each.owner.warn(code, message + " or ".join(types), key)
         for path, schema in subschemas(each.type.keywords.to_json()):
             text = schema.get("pattern")
             if isinstance(text, str) and not schemas.is_regular_expression(text):
                 where = f"{dotted((*path, 'pattern'))} of {each.owner.words}"
                 message = f'{where} is not a regular expression: "{text}"; no call can be checked'
-                part = str((*path, "pattern")[0])
-                reader.faults.warn("pattern", message, each.owner, part)
+                each.owner.warn("pattern", message, str((*path, "pattern")[0]))
 
 
 # --- keywords
@@ -107,11 +106,11 @@ def _check_keywords(reader: SignatureReader) -> bool:
         each, keyword = written[breach.index], dotted(breach.path)
         message = f'"{keyword}" of {each.owner.words} {breach.reason}'
         hint, part = keyword_hint(keyword, breach.value), str(breach.path[0])
-        reader.faults.tell("not-a-schema", message, each.owner.element, part, hint=hint)
+        each.owner.tell("not-a-schema", message, part, hint=hint)
     for each, schema in zip(written, judged, strict=True):
         for path, reference in remote_references(schema):
             message = remote_reference(str(path[-1]), reference)
-            reader.faults.tell("remote-reference", message, each.owner.element, str(path[0]))
+            each.owner.tell("remote-reference", message, str(path[0]))
     return not reader.faults.errors
 
 
@@ -139,7 +138,7 @@ def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
         if reason is not None:
             default = dump_json(each.type.keywords["default"], compact=True)
             message = f"default {default} of {each.owner.words} {reason}"
-            reader.faults.tell("default-mismatch", message, each.owner.element, "default")
+            each.owner.tell("default-mismatch", message, "default")
 
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
@@ -260,8 +259,7 @@ def _read(parts: Parts, open: bool = False) -> _Reading:
     signature = reader.read(parts)
     if not faults.errors:
         check_signature(signature, reader)
-    found = faults.sorted()
-    return None if faults.errors else signature, found
+    return None if faults.errors else signature, faults.sorted()
 
 
 @memo

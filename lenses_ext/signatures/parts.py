@@ -297,7 +297,6 @@ def nodes_of(parts: Parts, faults: Faults) -> list[Element] | None:
             return None
         subject = edge.pattern.value
         if subject.identity or subject.labels or (is_walk and subject.properties):
-            message = "an arrow of a signature has no name, type or record"
-            faults.tell("arrow", message, edge)
+            faults.tell("arrow", "an arrow of a signature has no name, type or record", edge)
         nodes.extend(ends[1:] if nodes else ends)
     return nodes

@@ -24,13 +24,10 @@ class Record:
     Args:
         values: the record.
         owner: the parameter, field, result or type that it belongs to.
-        faults: collects what is wrong.
     """
 
-    def __init__(self, values: Mapping[str, Value], owner: Owner, faults: Faults) -> None:
-        self.values = values
-        self.owner = owner
-        self.faults = faults
+    def __init__(self, values: Mapping[str, Value], owner: Owner) -> None:
+        self.values, self.owner = values, owner
 
     def get(self, key: str, wanted: str, fits: Callable[[Any], bool], absent: Any = None) -> Any:
         """What a key says as JSON; None after a fault: it is not JSON, or not what is wanted."""
@@ -42,26 +39,26 @@ class Record:
             message = str(error)
             if not message.startswith("json`"):
                 message = f"{key} of {self.owner.words}: {message}"
-            self.faults.tell("not-json", message, self.owner.element, key)
+            self.owner.tell("not-json", message, key)
             return None
         if fits(found):
             return found
         message = f'"{key}" of {self.owner.words} must be {wanted}, got {dump_json(found)}'
-        self.faults.tell("ill-typed", message, self.owner.element, key)
+        self.owner.tell("ill-typed", message, key)
         return None
 
     def text(self, key: str, wanted: str = "a type name") -> str | None:
         """The text of a key, or None; another value is a fault."""
-        found: str | None = self.get(key, wanted, _is_text)
+        found: str | None = self.get(key, wanted, _is(str))
         return found
 
     def optional(self) -> bool | None:
         """The mark ``optional``, or None when there is none."""
-        written: bool | None = self.get("optional", "true or false", _is_bool)
+        written: bool | None = self.get("optional", "true or false", _is(bool))
         if written is not None and not self.owner.may_be_absent:
             words = self.owner.words
             message = f'"optional" of {words}: only parameters and fields can be optional'
-            self.faults.tell("optional", message, self.owner.element, "optional")
+            self.owner.tell("optional", message, "optional")
         return written
 
     def keywords(self, labels: frozenset[str]) -> tuple[Keywords, Keywords, bool | None]:
@@ -70,22 +67,22 @@ class Record:
             if (word := self.values.get(key)) in _NO_VALUE:
                 message = f"{key} of {self.owner.words} is the word {word}; "
                 message += "JSON's null is json`null`"
-                self.faults.tell("null-word", message, self.owner.element, key)
+                self.owner.tell("null-word", message, key)
         keys = sorted(key for key in self.values if key not in values.RESERVED_KEYS)
-        check_keys(keys, labels, self.owner, self.faults)
+        check_keys(keys, labels, self.owner)
         keywords = Keywords.of({key: self.get(key, "", lambda _: True) for key in keys})
-        foreign = self.get("keywords", "a JSON object", lambda it: isinstance(it, dict | bool), {})
+        foreign = self.get("keywords", "a JSON object", _is(dict, bool), {})
         if isinstance(foreign, bool):
             return keywords, values.NO_KEYWORDS, foreign
         return keywords, Keywords.of(foreign or {}), None
 
 
-def _is_bool(value: object) -> bool:
-    return isinstance(value, bool)
+def _is(*kinds: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kinds)
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _are(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, list) and all(isinstance(it, kind) for it in value)
 
 
 _JUST_ANY = frozenset({values.ANY})
@@ -140,13 +137,13 @@ class SignatureReader:
                 nodes.pop()
         else:
             element = nodes.pop()
-            owner = Owner("return", "the return type", element)
+            owner = Owner("return", "the return type", element, self.faults)
             returns = self._member(element.pattern, owner)
         if len(nodes) == 1 and nodes[0].pattern == Pattern():
             nodes = []  # the empty node of ()==>(::String)
         names = names_of(each.pattern for each in nodes)
         members = [
-            (each.pattern, owner_of("parameter", each, f"parameter {index}")._replace(assumed=name))
+            (each.pattern, owner_of("parameter", each, f"parameter {index}", self.faults, name))
             for index, (each, name) in enumerate(zip(nodes, names, strict=True), 1)
         ]
         return self._all_members("parameter", members), returns
@@ -184,20 +181,19 @@ class SignatureReader:
 
     def _root(self, element: Element) -> Type:
         subject = element.pattern.value
-        owner = Owner("type", "the parameters", element)
+        owner = Owner("type", "the parameters", element, self.faults)
         if subject.labels != {PARAMETERS}:
             self._mixed(subject.labels, owner)
         if element.pattern.elements:
             self.faults.tell("members", f"{PARAMETERS} cannot have members", element)
-        record = Record(subject.properties, owner, self.faults)
-        keywords, foreign, _ = record.keywords(frozenset())
+        keywords, foreign, _ = Record(subject.properties, owner).keywords(frozenset())
         type = Type(frozenset({PARAMETERS}), keywords=keywords, foreign=foreign)
         self.written.append(Written(owner, type))
         return type
 
     def _shape(self, name: str, element: Element) -> Shape:
         subject = element.pattern.value
-        record = Record(subject.properties, Owner("type", f'"{name}"', element), self.faults)
+        record = Record(subject.properties, Owner("type", f'"{name}"', element, self.faults))
         type = self._type(subject.labels - {values.NAMED}, record, element.below())
         return Shape(name, type, named=values.NAMED in subject.labels)
 
@@ -213,8 +209,7 @@ class SignatureReader:
             found.append(member := self._member(pattern, owner))
             if member.name in first:
                 places = self._both_places(first[member.name], owner.element)
-                message = f'{role} "{member.name}" is given twice{places}'
-                self.faults.tell(f"duplicate-{role}", message, owner.element)
+                owner.tell(f"duplicate-{role}", f'{role} "{member.name}" is given twice{places}')
             elif member.name is not None:
                 first[member.name] = owner.element
         return tuple(found)
@@ -226,7 +221,7 @@ class SignatureReader:
 
     def _member(self, pattern: Pattern, owner: Owner) -> Parameter:
         """What a node says: name, type and whether it may be left out."""
-        record = Record(pattern.value.properties, owner, self.faults)
+        record = Record(pattern.value.properties, owner)
         name, labels = self._name(pattern.value, record), pattern.value.labels
         if owner.may_be_absent and not labels and name and name in RESERVED:
             labels, name = frozenset({name}), None  # a type in the place of the name
@@ -234,8 +229,7 @@ class SignatureReader:
             self._nameless(labels, owner)
             name = owner.assumed or None
         elif name is not None and owner.role == "part":
-            message = f'{owner.words} cannot have a name, found "{name}"'
-            self.faults.tell("members", message, owner.element)
+            owner.tell("members", f'{owner.words} cannot have a name, found "{name}"')
         type = self._type(labels, record, Element(pattern, owner.element.path).below())
         return Parameter(name, type, record.optional())
 
@@ -249,14 +243,14 @@ class SignatureReader:
         elif owner.assumed:
             message = f"{owner.words} ({label}) has no name, models see it as {owner.assumed}: "
             message, severity = f"{message}write (name::{label})", "info"
-        self.faults.tell("no-name", message, owner.element, severity=severity)
+        owner.tell("no-name", message, severity=severity)
 
     def _name(self, subject: Subject, record: Record) -> str | None:
         """The name of a node: its identity, or what ``paramName`` says."""
         name = record.text("paramName", "a string")
         if name is not None and subject.identity and subject.identity != name:
             message = f'{record.owner} has another paramName, "{name}"; keep one'
-            self.faults.tell("duplicate-name", message, record.owner.element, "paramName")
+            record.owner.tell("duplicate-name", message, "paramName")
         return subject.identity or None if name is None else name
 
     # --- types
@@ -278,8 +272,7 @@ class SignatureReader:
         if not labels and (owner.is_named or not owner.may_be_absent):
             name = owner.words.strip('"') if owner.is_named else "name"
             written = f"[{name}:Object | …]" if owner.role == "type" else f"({name}::Integer)"
-            message = f"{owner} has no type: write {written}"
-            self.faults.tell("no-type", message, owner.element)
+            owner.tell("no-type", f"{owner} has no type: write {written}")
         elif len(labels) == len(known) > 1 and not all(map(basic, labels)):
             self._mixed(labels, owner)
         elif labels and len(labels) == len(known):
@@ -291,14 +284,14 @@ class SignatureReader:
         *first, last = (f'"{label}"' for label in sorted(labels))
         together = f"labels {', '.join(first)} and {last} of {owner.words}"
         message = f"{together} cannot be combined: only basic types form a union"
-        self.faults.tell("mixed-labels", message, owner.element, "labels")
+        owner.tell("mixed-labels", message, "labels")
 
     def _is_type(self, name: str, owner: Owner, part: str) -> bool:
         """Whether a name is a type; else a fault is noted."""
         if name in self.shapes or (name in RESERVED and name not in (values.NAMED, PARAMETERS)):
             return True
         if (haskell := faults.haskell_type(name)) is not None:
-            self.faults.tell("haskell-type", haskell, owner.element, part)
+            owner.tell("haskell-type", haskell, part)
             return False
         if self._open and name not in RESERVED:
             self.undefined.add(name)
@@ -306,7 +299,7 @@ class SignatureReader:
         message = faults.unknown_type(name, str(owner), (*self.shapes, *self._known_names))
         given = owner.element.pattern.value.identity
         hint = f"the name comes first: ({name}::{given})" if given in RESERVED else None
-        self.faults.tell("unknown-type", message, owner.element, part, hint=hint)
+        owner.tell("unknown-type", message, part, hint=hint)
         return False
 
     def _members(
@@ -319,8 +312,7 @@ class SignatureReader:
         if below and labels is _JUST_ANY and owner.element.pattern.value.labels != _JUST_ANY:
             return ()  # its label is at fault already
         if below and not (kinds & {"Object", "Array"} or labels & COMBINATORS.keys()):
-            message = f"{_kind(labels)} {owner.words} cannot have members"
-            self.faults.tell("members", message, owner.element)
+            owner.tell("members", f"{_kind(labels)} {owner.words} cannot have members")
             return ()
         members = []
         for index, element in enumerate(below, 1):
@@ -331,10 +323,10 @@ class SignatureReader:
                 self.faults.tell("members", message, element)
                 continue
             if "Object" in kinds and (named or "Array" not in kinds):
-                member = owner_of("field", element, f"field {index} of {owner.words}")
+                member = owner_of("field", element, f"field {index} of {owner.words}", self.faults)
             else:
                 what = "the element type" if "Array" in kinds else f"alternative {index}"
-                member = Owner("part", f"{what} of {owner.words}", element)
+                member = Owner("part", f"{what} of {owner.words}", element, self.faults)
             members.append((element.pattern, member))
         return self._all_members("field", members)
 
@@ -349,16 +341,16 @@ class SignatureReader:
         elif "Object" not in map(basic, labels):
             code, message = "members", f'"fields" of {owner.words} belong to Object, not {kind}'
         else:
-            entries = record.get("fields", "an array of maps", _are_maps) or ()
+            entries = record.get("fields", "an array of maps", _are(dict)) or ()
             return [self._field(entry, index, owner) for index, entry in enumerate(entries, 1)]
-        self.faults.tell(code, message, owner.element, "fields")
+        owner.tell(code, message, "fields")
         return []
 
     def _field(self, entry: Mapping[str, Any], index: int, whole: Owner) -> tuple[Pattern, Owner]:
         """The node that a map of ``fields`` says, and its owner, which is where the map is."""
-        owner = Owner("field", f"field {index} of {whole.words}", whole.element)
+        owner = Owner("field", f"field {index} of {whole.words}", whole.element, self.faults)
         said = {key: from_json_value(value) for key, value in entry.items()}
-        record = Record(said, owner, self.faults)
+        record = Record(said, owner)
         name, type = record.text("name", "a string"), record.text("type")
         rest = {key: value for key, value in said.items() if key not in ("name", "type")}
         if name is not None:
@@ -374,10 +366,10 @@ class SignatureReader:
         is_array = "Array" in map(basic, labels)
         if is_array and found > 1:
             message = f"Array {owner.words} needs exactly one element type, found {found}"
-            self.faults.tell("members", message, owner.element)
+            owner.tell("members", message)
         if name is not None and not is_array:
             message = f'"elementType" of {owner.words} belongs to Array, not {_kind(labels)}'
-            self.faults.tell("members", message, owner.element, "elementType")
+            owner.tell("members", message, "elementType")
         is_type = name is not None and is_array and self._is_type(name, owner, "elementType")
         return name if is_type else None
 
@@ -385,26 +377,18 @@ class SignatureReader:
         self, labels: frozenset[str], record: Record, members: tuple[Parameter, ...]
     ) -> tuple[str, ...]:
         owner = record.owner
-        names = record.get("of", "an array of type names", _are_texts, absent=[])
+        names = record.get("of", "an array of type names", _are(str), absent=[])
         combinator = next(iter(labels & COMBINATORS.keys()), None)
         if combinator is None and names:
             message = f'"of" of {owner.words} belongs to {", ".join(COMBINATORS)}, not '
-            self.faults.tell("members", message + _kind(labels), owner.element, "of")
+            owner.tell("members", message + _kind(labels), "of")
         if combinator is None or names is None:
             return ()
         if bool(names) == bool(members):
             message = f'{combinator} {owner.words} needs "of" or members'
             message += ", not both" if names else ""
-            self.faults.tell("members", message, owner.element)
+            owner.tell("members", message)
         return tuple(name for name in names if self._is_type(name, owner, "of"))
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _are_maps(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _is_return(pattern: Pattern) -> bool:

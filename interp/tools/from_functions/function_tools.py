@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin, overload
 
 from attrs import frozen
+from typing_extensions import TypedDict, Unpack
 
 from gram import ArgumentError, Pattern
 from gram.errors import expect
@@ -45,20 +46,17 @@ class FunctionTool(Tool, Generic[P, R]):
         return result
 
 
+class _Options(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    once: bool
+    alone: bool
+
+
 @overload
-def tool(
-    function: Callable[P, R],
-    /,
-    *,
-    name: str | None = ...,
-    description: str | None = ...,
-    once: bool = ...,
-    alone: bool = ...,
-) -> FunctionTool[P, R]: ...
+def tool(function: Callable[P, R], /, **options: Unpack[_Options]) -> FunctionTool[P, R]: ...
 @overload
-def tool(
-    *, name: str | None = ..., description: str | None = ..., once: bool = ..., alone: bool = ...
-) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+def tool(**options: Unpack[_Options]) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 def tool(
     function: AnyFunction | None = None,
     /,
@@ -128,21 +126,17 @@ def _make_tool(
         raise ToolError(f'tool "{function.name}": it is a tool already')
     if not callable(function):
         raise ArgumentError(f"{function!r} is not a function, so it cannot be made into a tool")
-    known_as = callables.name_of(function) if name is None else name
+    name = callables.name_of(function) if name is None else name
     place = callables.place_of(function)
     try:
-        return _tool_of(function, known_as, description, place, marks)
+        return _tool_of(function, name, description, place=place, **marks)
     except ToolError as error:
-        where, what = f"{place}: " if place else "", f'tool "{known_as}": '
+        where, what = f"{place}: " if place else "", f'tool "{name}": '
         raise ToolError(f"{where}{what}{str(error).removeprefix(what)}") from None
 
 
 def _tool_of(
-    function: AnyFunction,
-    name: str,
-    description: str | None,
-    place: str | None,
-    marks: dict[str, Any],
+    function: AnyFunction, name: str, description: str | None, **marks: Any
 ) -> FunctionTool[Any, Any]:
     if isinstance(function, type):
         raise ToolError("it is a class; make the tool of a function that calls it")
@@ -180,7 +174,6 @@ def _tool_of(
         parameters.schema,
         ainvoke if is_async(function) else invoke,  # drivers run the others in a thread
         result_schema=_result_schema(hints),
-        place=place,
         function=function,
         may_report=bool(contexts),
         **marks,
@@ -207,8 +200,7 @@ def _members(
         if not _is_context(hints[name]):
             required = parameter.default is inspect.Parameter.empty
             default = NO_DEFAULT if required else parameter.default
-            said = documentation.parameters.get(name)
-            yield Member(name, hints[name], required, default, said)
+            yield Member(name, hints[name], required, default, documentation.parameters.get(name))
 
 
 def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:

@@ -75,8 +75,7 @@ class Caller:
                 )
             )
         except ToolError as error:
-            said = f"{self.operation.method} {self.operation.path}: {error}"
-            raise ToolError(said) from None
+            raise ToolError(f"{self.operation.method} {self.operation.path}: {error}") from None
 
     # --- the request
 

@@ -227,8 +227,7 @@ class Schemas:
         made: dict[str, Json] = {}
         while missing := {ref: name for ref, name in self._names.items() if name not in made}:
             for reference, name in missing.items():
-                target = self._document.referred(reference, self._at)
-                made[name] = self.json_schema(target)
+                made[name] = self.json_schema(self._document.referred(reference, self._at))
         return made
 
     def json_schema(self, schema: Json) -> dict[str, Json]:

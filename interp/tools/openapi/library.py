@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from attrs import frozen
-
 from gram.display import visible
 from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
@@ -20,7 +18,7 @@ from ...models import is_address as is_server
 from ..implementation import Tool
 from ..library import ToolLibrary
 from .document import ApiDocument, read_document
-from .operations import ApiKey, Operation, keys_for, read_keys, read_operation
+from .operations import Operation, keys_for, read_keys, read_operation
 
 _MOST_BYTES: Final = 1_000_000
 
@@ -70,7 +68,6 @@ def openapi_library(
     expect(tell, Callable, "tell", by=by)
     api = read_document(document, _fetch)
     found_keys = read_keys(api, keys or {})
-    made = _Making(api, server, allowed, found_keys, seconds, max_bytes)
     tools: dict[str, Tool] = {}
     faults: list[ConfigurationError] = []
     names: list[str] = []
@@ -84,7 +81,9 @@ def openapi_library(
             operation = read_operation(api, found)
             if operation.name in tools:
                 raise api.fault(found.at, f'another operation is named "{operation.name}"')
-            tools[operation.name] = made.tool(operation, found.at)
+            address = _server(api, operation, found.at, server, allowed)
+            calling = (address, *keys_for(operation.security, found_keys), seconds, max_bytes)
+            tools[operation.name] = _tool(api, operation, found.at, calling)
             notes += [visible(f"{api.place}: {found.at}: {each}") for each in operation.unsent]
         except ConfigurationError as error:
             if wanted is not None:
@@ -111,70 +110,63 @@ def _fetch(address: str, max_bytes: int) -> bytes:
     return fetch(address, max_bytes)
 
 
-@frozen
-class _Making:
-    """Makes operations into tools, with what all of them share."""
+def _tool(api: ApiDocument, operation: Operation, at: str, calling: tuple[Any, ...]) -> Tool:
+    """The tool of an operation, which is called as the other arguments of `Caller` say.
 
-    api: ApiDocument
-    server: str | None
-    hosts: tuple[str, ...] | None
-    keys: Mapping[str, ApiKey]
-    seconds: float
-    max_bytes: int
+    Raises:
+        ConfigurationError: a schema of it is not valid.
+    """
 
-    def tool(self, operation: Operation, at: str) -> Tool:
-        """The tool of an operation.
+    async def invoke(arguments: dict[str, Json]) -> Any:
+        from .calls import Caller  # imported late: it loads the network library
 
-        Raises:
-            ConfigurationError: no server of it may be called, or a schema of it is not valid.
-        """
-        server, place = self._server(operation, at), self.api.place
-        sent, missing = keys_for(operation.security, self.keys)
+        return await Caller(operation, *calling).call(arguments)
 
-        async def invoke(arguments: dict[str, Json]) -> Any:
-            from .calls import Caller  # imported late: it loads the network library
+    place, changes = api.place, operation.method not in ("GET", "HEAD", "OPTIONS")
+    try:
+        return Tool(
+            operation.name,
+            operation.description,
+            operation.schema,
+            invoke,
+            result_schema=operation.result,
+            place=f"{place}: {at}",
+            once=changes,
+            hints={"sends": True} if changes else {},
+            server=place.partition("?")[0] if is_address(place) else Path(place).name,
+        )
+    except ToolError as error:
+        raise api.fault(at, str(error).splitlines()[0]) from None
 
-            caller = Caller(operation, server, sent, missing, self.seconds, self.max_bytes)
-            return await caller.call(arguments)
 
-        changes = operation.method not in ("GET", "HEAD", "OPTIONS")
-        try:
-            return Tool(
-                operation.name,
-                operation.description,
-                operation.schema,
-                invoke,
-                result_schema=operation.result,
-                place=f"{place}: {at}",
-                once=changes,
-                hints={"sends": True} if changes else {},
-                server=place.partition("?")[0] if is_address(place) else Path(place).name,
-            )
-        except ToolError as error:
-            raise self.api.fault(at, str(error).splitlines()[0]) from None
+def _server(
+    api: ApiDocument,
+    operation: Operation,
+    at: str,
+    server: str | None,
+    hosts: tuple[str | None, ...] | None,
+) -> str:
+    """The first address of an operation that may be called.
 
-    def _server(self, operation: Operation, at: str) -> str:
-        """The first address of an operation that may be called.
+    Without a word about hosts, a document that was fetched may name its own alone: who serves
+    it could send keys and arguments to another one any day.
 
-        Without a word about hosts, a document that was fetched may name its own alone: who serves
-        it could send keys and arguments to another one any day.
-
-        Raises:
-            ConfigurationError: there is none.
-        """
-        servers = (self.server,) if self.server is not None else operation.servers
-        parts = {address: each for address in servers if (each := _parts(address))}
-        own = _parts(self.api.address or "") if self.server is None else None
-        hosts = (own.hostname,) if own and self.hosts is None else self.hosts
-        for address, each in parts.items():
-            if hosts is None or each.hostname in hosts or each.netloc.lower() in hosts:
-                return address
-        said = f'its server "{visible(" ".join(servers))}"'
-        if not parts:
-            hint = "give the whole address, server=https://…"
-            raise self.api.fault(at, f"{said} is no address\n  hint: {hint}")
-        hint = f"if you trust it, hosts={visible(next(iter(parts.values())).netloc)}"
-        raise self.api.fault(at, f"the host of {said} is not among those allowed\n  hint: {hint}")
+    Raises:
+        ConfigurationError: there is none.
+    """
+    servers = operation.servers if server is None else (server,)
+    parts = {address: each for address in servers if (each := _parts(address))}
+    if hosts is None and server is None and (own := _parts(api.address or "")):
+        hosts = (own.hostname,)
+    for address, each in parts.items():
+        if hosts is None or each.hostname in hosts or each.netloc.lower() in hosts:
+            return address
+    said = f'its server "{visible(" ".join(servers))}"'
+    if not parts:
+        hint = "give the whole address, server=https://…"
+        raise api.fault(at, f"{said} is no address\n  hint: {hint}")
+    hint = f"if you trust it, hosts={visible(next(iter(parts.values())).netloc)}"
+    raise api.fault(at, f"the host of {said} is not among those allowed\n  hint: {hint}")
 
 
 def _parts(address: str) -> SplitResult | None:

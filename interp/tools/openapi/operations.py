@@ -239,8 +239,7 @@ def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
         return ApiKey(place, name, value, hide(value, quote(value, safe="")))
     if kind == "http" and how == "basic":
         encoded = base64.b64encode(value.encode()).decode()
-        password = value.partition(":")[2]
-        hidden = hide(value, encoded, password)
+        hidden = hide(value, encoded, value.partition(":")[2])
         return ApiKey("header", "Authorization", f"Basic {encoded}", hidden)
     if kind in ("oauth2", "openIdConnect") or (kind == "http" and how == "bearer"):
         return ApiKey("header", "Authorization", f"Bearer {value}", hide(value))
