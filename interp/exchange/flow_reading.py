@@ -33,7 +33,6 @@ Port: TypeAlias = tuple[str, str]
 
 _MAPS = {"MapNode": {"at_once": 1}, "ParallelMapNode": {}}
 _STEPS = {"AgentNode": "agent", "ToolNode": "tool", "FlowNode": "subflow"}
-_NO_STEPS = ("StartNode", "EndNode", "BranchingNode")
 _READ = {
     "description", "start_node", "nodes", "control_flow_connections", "data_flow_connections",
 }  # fmt: skip
@@ -139,7 +138,7 @@ class _FlowReader:
         for node, kind in self._kinds.items():
             component = self._nodes[node]
             at = f"{self._path}.{component.name}"
-            if kind in _NO_STEPS:
+            if kind in ("StartNode", "EndNode", "BranchingNode"):
                 self._reader.tell_rest(component, at, {"mapping"})
                 continue
             try:

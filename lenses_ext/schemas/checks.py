@@ -19,8 +19,6 @@ from .schema_parts import ANNOTATIONS, Schema, SchemaPath, kind_of, validation_v
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
 
-_METASCHEMA = "https://json-schema.org/draft/2020-12/schema"
-
 _ROOTS = ("$defs", "definitions", "properties")
 """Where in the root the local references of a schema lead."""
 
@@ -175,7 +173,7 @@ def value_judge(schema: Schema) -> Callable[[object], bool] | None:
 
 @cache
 def _metaschema() -> Draft202012Validator:
-    return schema_validator({"items": {"$ref": _METASCHEMA}})
+    return schema_validator({"items": {"$ref": "https://json-schema.org/draft/2020-12/schema"}})
 
 
 def is_regular_expression(pattern: str) -> bool:

@@ -116,8 +116,6 @@ def resolve_ref(reference: str, root: object) -> object:
     return found
 
 
-_IN_PLACE = ("not", "if", "then", "else")
-_IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _REFERENCES = ("$ref", "$dynamicRef")
 _MOST_PAIRS = 200_000
 
@@ -184,8 +182,8 @@ def _in_place(schema: dict[str, Any], root: object) -> Iterator[object]:
     for key in _REFERENCES:
         if isinstance(reference := schema.get(key), str):
             yield resolve_ref(reference, root)
-    yield from map(schema.get, _IN_PLACE)
-    for key in _IN_PLACE_LISTS:
+    yield from map(schema.get, ("not", "if", "then", "else"))
+    for key in ("allOf", "anyOf", "oneOf"):
         if isinstance(alternatives := schema.get(key), list):
             yield from alternatives
     yield from _schemas(schema.get("dependentSchemas"))

@@ -29,7 +29,6 @@ from .values import (
     NAMED,
     PARAMETERS,
     RESERVED,
-    RESERVED_KEYS,
     Parameter as Parameter,
     Shape as Shape,
     Type as Type,

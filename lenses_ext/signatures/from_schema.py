@@ -178,12 +178,11 @@ class _SchemaReader:
         if isinstance(schema, bool):
             return Type(_JUST_ANY, constant=schema)
         rest = dict(schema)
-        type = Type(self._labels(rest))
+        labels = self._labels(rest)
         if level < _MAX_LEVELS:
-            type = self._with_alternatives(type, rest, level)
-            type = self._with_members(type, rest, level)
-        elif type.labels <= COMBINATORS.keys():
-            type = Type(_JUST_ANY)
+            type = Type(labels, *self._inside(labels, rest, level + 1))
+        else:
+            type = Type(_JUST_ANY if labels <= COMBINATORS.keys() else labels)
         return self.with_keywords(type, rest, schema, null_means_none=optional)
 
     def _labels(self, rest: dict[str, Any]) -> frozenset[str]:
@@ -205,28 +204,24 @@ class _SchemaReader:
             return frozenset({name})
         return _JUST_ANY
 
-    def _with_alternatives(self, type: Type, rest: dict[str, Any], level: int) -> Type:
-        keyword = next((COMBINATORS[label] for label in type.labels if label in COMBINATORS), None)
-        if keyword is None:
-            return type
-        alternatives = rest.pop(keyword)
-        names = [self._name(each) for each in alternatives]
-        if all(names):
-            return evolve(type, of=tuple(name for name in names if name))
-        members = (Parameter(None, self.type(each, level + 1)) for each in alternatives)
-        return evolve(type, members=tuple(members))
-
-    def _with_members(self, type: Type, rest: dict[str, Any], level: int) -> Type:
-        if "Array" in type.labels and isinstance(rest.get("items"), dict):
-            items = rest.pop("items")
-            if (name := self._name(items)) is not None:
-                type = evolve(type, element_type=name)
-            else:
-                type = evolve(type, members=(Parameter(None, self.type(items, level + 1)),))
-        if "Object" in type.labels and rest.get("properties"):
-            fields = self.fields(rest.pop("properties"), rest, level + 1)
-            type = evolve(type, members=(*type.members, *fields))
-        return type
+    def _inside(
+        self, labels: frozenset[str], rest: dict[str, Any], level: int
+    ) -> tuple[str | None, tuple[str, ...], tuple[Parameter, ...]]:
+        """The name of the items, the names of alternatives, and the members; out of ``rest``."""
+        if combinators := labels & COMBINATORS.keys():
+            alternatives = rest.pop(COMBINATORS[min(combinators)])
+            names = [self._name(each) for each in alternatives]
+            if all(names):
+                return None, tuple(name for name in names if name), ()
+            return None, (), tuple(Parameter(None, self.type(each, level)) for each in alternatives)
+        members: tuple[Parameter, ...] = ()
+        name = None
+        if "Array" in labels and isinstance(rest.get("items"), dict):
+            name = self._name(items := rest.pop("items"))
+            members = () if name else (Parameter(None, self.type(items, level)),)
+        if "Object" in labels and rest.get("properties"):
+            members += self.fields(rest.pop("properties"), rest, level)
+        return name, (), members
 
     def fields(
         self, properties: dict[str, Schema], rest: dict[str, Any], level: int

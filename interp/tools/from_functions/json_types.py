@@ -42,9 +42,6 @@ _NO_SCHEMA: Final = (ImportError, RuntimeError, NameError, TypeError, AttributeE
 _WITHOUT_JSON: Final = (bytes, bytearray, memoryview, complex, type, Flag, abc.Iterator)
 """Types that pydantic reads from a text or number whose format nobody could guess."""
 
-_READ_AS_LISTS: Final = (abc.Collection, abc.Iterable)
-"""Types that pydantic does not read, or lets be read only once."""
-
 _HINTS: Final = ("typing", "typing_extensions", "types")
 _CONTAINERS: Final = ("builtins", "collections", "collections.abc")
 """The modules of what may have types in its brackets, beside classes of users."""
@@ -181,9 +178,14 @@ class _Hints:
             return _choice(hint, args)
         if hasattr(hint, "__supertype__"):  # a NewType
             return self.prepared(hint.__supertype__)
-        if hasattr(hint, "__value__"):
-            return self._alias(hint)
-        if kind in _READ_AS_LISTS:
+        if hasattr(hint, "__value__"):  # a `type X = …`; one that contains itself is pydantic's
+            if isinstance(hint.__value__, str) or hint in self._open:
+                return hint
+            self._open.append(hint)
+            made = self.prepared(hint.__value__)
+            self._open.pop()
+            return made
+        if kind in (abc.Collection, abc.Iterable):  # pydantic reads them not, or once
             kind = list
         if not args or kind.__module__ not in (*_HINTS, *_CONTAINERS):
             return self._class(hint if kind is not list else list)
@@ -246,15 +248,6 @@ class _Hints:
         if written is not None:  # for a type without null, None means "no value"
             self._defaults.append((place, hint, written))
         return Annotated[hint, _Keywords({"default": written}, member.description)]
-
-    def _alias(self, hint: Any) -> Any:
-        """The type that a ``type X = …`` names; one that contains itself is pydantic's."""
-        if isinstance(hint.__value__, str) or hint in self._open:
-            return hint
-        self._open.append(hint)
-        made = self.prepared(hint.__value__)
-        self._open.pop()
-        return made
 
     def _class(self, hint: Any) -> Any:
         if hint is File:
@@ -442,9 +435,6 @@ def answer_type_of(answer_type: type[V] | Any, *, by: str) -> AnswerType[V]:
     return AnswerType(name, pattern, made.schema, made.read)
 
 
-_NAMED_BELOW = ("properties", "patternProperties", "$defs")
-_LISTED_BELOW = ("anyOf", "oneOf", "allOf", "prefixItems")
-_BELOW = ("items", "additionalProperties")
 _ORDER: Final = ["string", "integer", "number", "boolean", "null"]
 """The order in which signatures list the types of a union."""
 
@@ -495,31 +485,26 @@ def _plain(schema: Any, name: str, inline: dict[str, Any]) -> Any:
         return {**_plain(inline[used], used, inline), **_plain(beside, name, inline)}
     found: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in _NAMED_BELOW:
+        if key in ("properties", "patternProperties", "$defs"):
             value = {called: _plain(below, called, inline) for called, below in value.items()}
-        elif key in _LISTED_BELOW:
+        elif key in ("anyOf", "oneOf", "allOf", "prefixItems"):
             value = [_plain(below, name, inline) for below in value]
-        elif key in _BELOW:
+        elif key in ("items", "additionalProperties"):
             value = _plain(value, name, inline)
         # The definitions that a discriminator refers to are in place now.
         if key == "discriminator" or (key == "title" and _bare(value) == _bare(name)):
             continue
         if value not in _SAYS_NOTHING.get(key, ()):
             found[key] = value
-    _require_constraints(found)
+    lengths = ("minLength", "maxLength") if found.get("type") in _ORDER[1:] else ()
+    for key in (each for each in (*_NO_KEYWORDS, *lengths) if each in found):
+        said = f"{key}={found[key]!r} does not constrain a type like {found.get('type')}"
+        raise ToolError(said)
     options = found.get("anyOf", ())
     if options and all(each.keys() == {"type"} and each["type"] in _ORDER for each in options):
         types = sorted({each["type"] for each in found.pop("anyOf")}, key=_ORDER.index)
         found["type"] = types[0] if len(types) == 1 else types
     return {"type": found["type"], **found} if "type" in found else found
-
-
-def _require_constraints(schema: dict[str, Any]) -> None:
-    kind = schema.get("type")
-    lengths = ("minLength", "maxLength") if kind in _ORDER[1:] else ()
-    for key in (*_NO_KEYWORDS, *lengths):
-        if key in schema:
-            raise ToolError(f"{key}={schema[key]!r} does not constrain a type like {kind}")
 
 
 def _bare(title: str) -> str:

@@ -177,10 +177,7 @@ class Connection:
         from mcp import Client
 
         try:
-            async with (
-                transport_to(self.server, lines) as transport,
-                Client(transport) as client,
-            ):
+            async with transport_to(self.server, lines) as transport, Client(transport) as client:
                 started.set_result(client)
                 await asyncio.Event().wait()
         except BaseException as error:  # noqa: BLE001  # raised where the client is waited for

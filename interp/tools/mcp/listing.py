@@ -93,8 +93,6 @@ def _require_sane(tool: types.Tool, server: str) -> None:
 MOST_ANSWERED: Final = 1_000_000
 """How many characters a result may have."""
 
-_PDF: Final = "application/pdf"
-
 
 def result_of(answer: CallToolResult) -> Json | ToolResult:
     """The structured content of an answer, or else its texts; and the files that are in it.
@@ -134,7 +132,7 @@ def _files(content: list[ContentBlock]) -> Iterator[File]:
             file = File(b64decode(data, validate=True), name or None, kind or None)
         except (ValueError, ValidationError):  # the words say what it is
             continue
-        if file.kind != "document" or file.media_type == _PDF:
+        if file.kind != "document" or file.media_type == "application/pdf":
             yield file
 
 

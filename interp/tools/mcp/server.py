@@ -208,10 +208,7 @@ def _expand(where: str, text: str) -> str:
 
 
 def _secrets(
-    written: list[str],
-    words: list[str],
-    environment: Mapping[str, str],
-    headers: Mapping[str, str],
+    written: list[str], words: list[str], environment: Mapping[str, str], headers: Mapping[str, str]
 ) -> Iterator[str]:
     """What must not be shown: headers, and values whose names or options are those of keys."""
     named = [*environment.items()]
