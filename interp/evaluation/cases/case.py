@@ -131,9 +131,8 @@ def _require_linear(schema: Mapping[str, Json], text: str) -> None:
 def _subset(given: object) -> Mapping[str, Json]:
     if isinstance(given, Mapping) and given:
         return given
-    raise ValueError(
-        f'must be an object of paths and values, such as {{"order.id": 7}}, found {found(given)}'
-    )
+    wanted = 'an object of paths and values, such as {"order.id": 7}'
+    raise ValueError(f"must be {wanted}, found {found(given)}")
 
 
 def _schema(given: object) -> Mapping[str, Json]:
@@ -234,8 +233,6 @@ _BESIDE = ("name", "input", "attach", "after", "tags", "cluster", "program", "ag
 COLUMNS: Final = (*READERS, *_BESIDE)
 """The columns that have a meaning; all others are free."""
 
-_MOST_SHOWN: Final = 100  # characters of the calls in a repr
-
 
 def _read(name: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What reads an argument of `Case`; None stays None."""
@@ -321,7 +318,7 @@ class Case:
         for name, value in self.expectations.items():
             told = short_repr(value)
             if name in ("calls", "checks"):
-                told = shortened(", ".join(map(str, value)) or "nothing", _MOST_SHOWN)
+                told = shortened(", ".join(map(str, value)) or "nothing", 100)
             said.append(f"{'expects' if name == 'expected' else name} {told}")
         return f"<Case {self.name}: {'; '.join(said)}>"
 

@@ -138,8 +138,6 @@ _FORMS: Mapping[str, Callable[[Text], Iterable[Row]]] = {
 _OF_ALL = {"program", "agent"}
 """What a first row without anything else says for all cases."""
 
-_LONGEST_NAME = 60  # characters of the input that name a case without a name
-
 
 def read_cases(path: PathLike) -> tuple[Case, ...]:
     """Read the cases of a file, in the form that its ending names: .jsonl, .csv or .gram.
@@ -216,7 +214,7 @@ def _named(cases: list[Case], faults: list[Diagnostic]) -> tuple[Case, ...]:
             taken[case.name] = case
     for index, case in enumerate(cases):
         if not case.name:
-            base = shortened(" ".join(case.message.split()), _LONGEST_NAME)
+            base = shortened(" ".join(case.message.split()), 60)
             names = chain([base], (f"{base} ({number})" for number in count(2)))
             name = next(each for each in names if each not in taken)
             cases[index] = taken[name] = evolve(case, name=name)

@@ -20,7 +20,6 @@ from ...json_text import Json, read_json, write_json
 from ...machine import Ask, At, CallModel, CallTool, Effect, Event, ModelReplied, State, ToolCall
 from ...models import AnyModel, ScriptedModel
 from ...tools import ToolLibrary
-from .removal import Fields
 
 Key: TypeAlias = tuple[Any, ...]
 """What tells whether an event answers an effect."""
@@ -176,19 +175,6 @@ class Scenario:
         )
         return Answers(calls, tools, model)
 
-
-FIELDS: Final[Fields] = {
-    Scenario: tuple(fields_dict(Scenario)),
-    Spot: ("says", "arguments", "result", "inside", "nodes", "details"),
-    machine.Message: ("content",),
-}
-"""What has parts that may go."""
-
-HELD: Final = frozenset({"given", "attachments", "context", "asked", "instruction", "description"})
-"""What the recorded replies answer, which is held fixed with them."""
-
-ASKED: Final = frozenset({"asked", "model"})
-"""What says which model is asked, which is held where one is."""
 
 _DETAILS: Final = {
     name: kind.default

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -227,15 +227,16 @@ def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]
         told = f"{_dotted(change.at)} has this {' and '.join(change.values)} already"
         raise ReplayError(kept.placed(told))
     try:
-        begun = _begun(kept.first, [*events, *own]), _begun(first, [*events, *others])
+        unchanged = tuple(map(Replayer(kept.first).take, [*events, *own]))
+        changed = tuple(map(Replayer(first).take, [*events, *others]))
     except GramError as error:
         told = f"the changed run does not come to {_dotted(change.at)}: {error}"
         raise ReplayError(kept.placed(told)) from None
-    happened = begun[1].steps[-1].happened if "result" in change.values else ()
+    happened = changed[-1].happened if "result" in change.values else ()
     for each in happened:  # the model would be told that the tool has failed
         if isinstance(each, ToolFinished) and each.at == change.at and each.invocation.error:
             raise ReplayError(kept.placed(each.invocation.error))
-    return begun
+    return Beginning(kept.first, unchanged), Beginning(first, changed)
 
 
 def write_fork(store: RunStore, run: str, change: Change) -> str:
@@ -373,11 +374,6 @@ def _changed(event: Event, values: Mapping[str, Json]) -> Event:
     if "error" in values:
         return machine.CallFailed(event.at, values["error"])
     return machine.ToolReturned(event.at, write_json(values["result"]))
-
-
-def _begun(first: State, events: Iterable[Event]) -> Beginning:
-    replayer = Replayer(first)
-    return Beginning(first, tuple(map(replayer.take, events)))
 
 
 def _subject(kept: RecordedRun, change: Change) -> str:

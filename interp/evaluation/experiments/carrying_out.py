@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from time import monotonic
 
 from attrs import evolve, frozen
@@ -23,7 +24,6 @@ from ...execution import Spending, finished
 from ...history.records import PathLike, RecordedRun
 from ...history.stores import Address, StoredRun, open_store
 from ...machine import Status, Usage
-from ...running import RunOptions
 from ...tools import is_from_outside
 from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_arms, ready
@@ -146,20 +146,16 @@ async def _trial(work: Work, key: Key) -> Trial:
         else:
             async with fresh_library(ready.arm.tools) as library:
                 began = monotonic()
-                options: RunOptions = {"record": log, "watch": spending.count}
-                if state:
-                    run = ready.take_up(state, library, **options)
-                else:
-                    run = ready.begin(case, library, **options)
+                begun = partial(ready.take_up, state) if state else partial(ready.begin, case)
+                run = begun(library, record=log, watch=spending.count)
                 response = await run.afinish()
     except (StoreError, OSError):  # the record cannot be kept
         raise
-    except GramError as error:
-        failure = f"{type(error).__name__}: {error}"
     except BaseException as error:  # a model of the user may raise anything
         if is_from_outside(error):
             raise
-        failure = said_by(error)
+        is_ours = isinstance(error, GramError)
+        failure = f"{type(error).__name__}: {error}" if is_ours else said_by(error)
     seconds = before + monotonic() - began
     state = run.state if run else state
     trial = Trial(

@@ -248,11 +248,10 @@ def filled(
     known = [each for rows in scores.values() for row in rows for each in row if each is not None]
     if worst is None:
         worst = (min if better == "higher" else max)(known, default=0.0)
-    filler = worst
-    return {
-        arm: [[filler if each is None else each for each in row] for row in rows]
-        for arm, rows in scores.items()
-    }
+    filler, done = worst, dict[str, list[list[float]]]()
+    for arm, rows in scores.items():
+        done[arm] = [[filler if each is None else each for each in row] for row in rows]
+    return done
 
 
 def _once(scores: Scores) -> bool:

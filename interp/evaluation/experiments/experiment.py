@@ -21,9 +21,6 @@ from .metrics import MEASURES, Trial, score_of
 from .plan import Plan, PlannedMetric
 from .report import fragment, json_of, report, text_of, write_report
 
-_DIFFERENCES = (0.05, 0.1, 0.2)
-"""The differences of a rate whose number of cases is told."""
-
 
 class Experiment:
     """What came out: the trials, an estimate for each arm, a comparison for each two.
@@ -295,7 +292,7 @@ def _readings(found: Comparison, alpha: float) -> Iterator[str]:
         )
     if not found.is_rate:
         return
-    needed = [(each, needed_for(found, each, alpha)) for each in _DIFFERENCES]
+    needed = [(each, needed_for(found, each, alpha)) for each in (0.05, 0.1, 0.2)]
     told = [f"{cases} for {100 * each:g} points" for each, cases in needed if cases is not None]
     if told:
         yield (

@@ -32,8 +32,6 @@ from ...tools import is_from_outside
 from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of, takes_case
 from .comparing import Better
 
-Value: TypeAlias = Union[float, bool, None]
-
 
 def texts(given: Iterable[str]) -> tuple[str, ...]:
     """Texts as attributes have them, of what JSON or gram says."""
@@ -55,7 +53,7 @@ class Score:
         cost: what they cost in US dollars, or None.
     """
 
-    value: Value
+    value: float | bool | None
     problem: str | None = None
     usage: Usage | None = field(default=None, converter=_usage)
     cost: float | None = None
@@ -278,8 +276,8 @@ def passed(checks: Checks, judge: RubricJudge | None = None) -> Metric:
         return evolve(_of(failures_of(seen)), usage=taken, cost=cost)
 
     parts = [f"{name} {code_of(check)}" for name, check in sorted(checks.items())]
-    parts += [judge.text] if judge else []
-    return Metric("passed", measure, worst=False, details="\0".join(parts))
+    details = "\0".join([*parts, *([judge.text] if judge else [])])
+    return Metric("passed", measure, worst=False, details=details)
 
 
 def _of(failures: Sequence[Failure]) -> Score:

@@ -31,6 +31,7 @@ from contextlib import AbstractContextManager
 from difflib import unified_diff
 from functools import cached_property
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -205,12 +206,7 @@ class Plan:
     @cached_property
     def keys(self) -> tuple[Key, ...]:
         """The trials in the order of the plan: case, repeat, arm."""
-        return tuple(
-            (case.name, repeat, arm)
-            for case in self.cases
-            for repeat in range(self.repeats)
-            for arm in self.arms
-        )
+        return tuple(product([case.name for case in self.cases], range(self.repeats), self.arms))
 
     @property
     def order(self) -> tuple[Key, ...]:
@@ -220,7 +216,7 @@ class Plan:
         changes while an experiment runs, such as a server's load, meets all arms alike.
         """
         rng = random.Random(self.seed)
-        blocks = [(case.name, repeat) for case in self.cases for repeat in range(self.repeats)]
+        blocks = list(product([case.name for case in self.cases], range(self.repeats)))
         rng.shuffle(blocks)
         found = []
         for name, repeat in blocks:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from .metrics import Score, Trial
 
 
-_MOST_COLUMNS = 4
-
-
 def text_of(experiment: Experiment) -> str:
     """The experiment as text: what was compared, the arms, the comparisons, the notes."""
     parts = [heading(experiment)]
@@ -69,14 +66,11 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
     for metric in dict.fromkeys(each.metric for each in experiment.estimates):
         found = (within(each) for each in experiment.estimates if each.metric == metric)
         rows.append([marked(metric, plan.primary), *found])
-    failed = [
-        sum(each.arm == arm and each.failure is not None for each in experiment.trials)
-        for arm in plan.arms
-    ]
-    rows.append(["failed runs", *map(str, failed)])
+    failed = [each.arm for each in experiment.failures]
+    rows.append(["failed runs", *(str(failed.count(arm)) for arm in plan.arms)])
     if any(experiment.models.values()):
         rows.append(["served by", *(", ".join(experiment.models[arm]) for arm in plan.arms)])
-    return [*map(list, zip(*rows, strict=True))] if len(plan.arms) > _MOST_COLUMNS else rows
+    return [*map(list, zip(*rows, strict=True))] if len(plan.arms) > 4 else rows
 
 
 def comparison_rows(experiment: Experiment) -> list[list[str]]:
@@ -154,11 +148,8 @@ def p_text(p: float) -> str:
 def aligned(rows: Sequence[Sequence[str]]) -> str:
     """Rows of cells as lines, the columns below each other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    padded = ([f"{cell:{n}}" for cell, n in zip(row, widths, strict=True)] for row in rows)
+    return "\n".join("  ".join(row).rstrip() for row in padded)
 
 
 def json_of(experiment: Experiment) -> dict[str, Json]:
@@ -282,10 +273,8 @@ def _plots(
 
 def _bar(found: Estimate | Comparison) -> Interval:
     """An interval as it is drawn; of rates, in percent."""
-    if isinstance(found, Estimate):
-        label, value = found.arm, found.value
-    else:
-        label, value = found.name, found.difference
+    label = found.arm if isinstance(found, Estimate) else found.name
+    value = found.value if isinstance(found, Estimate) else found.difference
     by, ends = 100 if found.is_rate else 1, found.interval
     assert ends
     return Interval(label, *(by * each for each in (value, ends.low, ends.high)))
@@ -316,11 +305,9 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
 
 
 def _score(score: Score) -> str:
-    value = score.value
-    if value is None or isinstance(value, bool):
-        shown = {True: "yes", False: "no", None: "none"}[value]
-    else:
-        shown = f"{value:.4g}"
+    words: dict[object, str] = {True: "yes", False: "no", None: "none"}
+    is_word = isinstance(score.value, bool | None)
+    shown = words[score.value] if is_word else f"{score.value:.4g}"
     return f"{shown}: {shortened(score.problem, _LONGEST)}" if score.problem else shown
 
 

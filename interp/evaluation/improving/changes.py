@@ -185,11 +185,8 @@ class Leaks:
         self._runs: dict[str, str] = {}
         self._answers: dict[str, str] = {}
         for case in cases:
-            attached = [
-                each.content.decode(errors="replace")
-                for each in case.attachments
-                if each.content and each.media_type.startswith("text/")
-            ]
+            files = (each for each in case.attachments if each.media_type.startswith("text/"))
+            attached = [(each.content or b"").decode(errors="replace") for each in files]
             for text in _texts([case.input, case.after, case.expectations, case.columns, attached]):
                 self._runs.update(dict.fromkeys(_in_a_row(_words(text)), case.name))
             for value in map(case.expectations.get, _ANSWERS):

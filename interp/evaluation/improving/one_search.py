@@ -125,9 +125,6 @@ class Journal:
         self.proposals.append(proposal)
 
 
-_MOST_REASONS = 5  # why proposals were refused, told with the next question
-
-
 @define
 class OneSearch:
     """Runs candidates, asks the proposer, chooses, and tests the best one.
@@ -345,7 +342,7 @@ class OneSearch:
                 "\n".join(each.text for each in program.documents.values()),
                 dict(parent.candidate),  # a function may change what it is given
                 tuple(FailingRun.of(self.trials[number, each], metric) for each in failing),
-                tuple(refusals[-_MOST_REASONS:]),
+                tuple(refusals[-5:]),
                 self.most,
             )
             took = f"{self.spent.runs:g} of at most {self.budget.runs:g} runs are done"

@@ -178,15 +178,14 @@ def choose(pool: Sequence[Tried[C]], cases: Sequence[str], world: World[C]) -> T
     up for one that does not.
     """
     start, *others = pool
-    counts = best_on(pool)[1:]
-    on_front = [each for each, count in zip(others, counts, strict=True) if count]
+    on_front = [each for each, count in zip(others, best_on(pool)[1:], strict=True) if count]
     finalists = sorted(on_front, key=lambda each: -each.mean)[:FINALISTS]
     if not finalists:
         return None
-    before = world.measure(start.candidate, cases)
-    after = [world.measure(each.candidate, cases) for each in finalists]
-    index = max(range(len(after)), key=lambda i: (sum(after[i].values()), finalists[i].mean))
-    gain = sum(after[index].values()) - sum(before.values())
+    before = sum(world.measure(start.candidate, cases).values())
+    after = [sum(world.measure(each.candidate, cases).values()) for each in finalists]
+    index = max(range(len(after)), key=lambda i: (after[i], finalists[i].mean))
+    gain = after[index] - before
     gain += sum(finalists[index].scores.values()) - sum(start.scores.values())
     return finalists[index] if gain > 0 else None
 

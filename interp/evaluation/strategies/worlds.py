@@ -286,9 +286,6 @@ def libraries(
     return ToolLibrary.of([implemented(each) for each in specs.values()])
 
 
-_ENDLESS = 1_000  # calls that a model goes on to repeat: more than limits allow
-
-
 def replies_to(request: Request, *, hostile: bool = True) -> st.SearchStrategy[Any]:
     """What a model may reply to a request, in the forms that `ScriptedModel` takes.
 
@@ -346,7 +343,8 @@ def models(
     given: list[Any] = draw(st.lists(replies_to(request, hostile=hostile), max_size=5))
     ends: list[list[Any]] = [[Message(AssistantRole, "Done.")]]
     if hostile and request.tools:
-        ends.append([draw(_calling(_fitting_calls(request.tools[0])))] * _ENDLESS)
+        again = draw(_calling(_fitting_calls(request.tools[0])))
+        ends.append([again] * 1_000)  # more than limits allow
     if hostile:
         ends.append([ModelError("the model is overloaded")])
     return ScriptedModel([*given, *draw(st.sampled_from(ends))])
