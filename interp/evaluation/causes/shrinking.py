@@ -128,13 +128,9 @@ def _joined(places: Sequence[Place]) -> Iterator[list[tuple[_Path, ...]]]:
             yield list(zip(one, two, strict=True))
     for path, element in elements.items():
         names = {each.value.identity for _, each in walk(element.elements)} - {""}
-        named = [
-            node
-            for node, each in elements.items()
-            if each.value.identity in names
-            and node[:-1] == path[: len(node) - 1]
-            and node != path[: len(node)]
-        ]
+        named = [node for node, each in elements.items() if each.value.identity in names]
+        above = {path[:size] for size in range(len(path) + 1)}
+        named = [each for each in named if each[:-1] in above and each not in above]
         for nodes in (*([node] for node in named), named):
             yield [(path, *nodes)]
 

@@ -95,9 +95,10 @@ class WrittenExperiment:
         heads = [each for each in document.patterns if _is(EXPERIMENT, each)]
         if not heads:
             raise ValidationError(f"{self._file}: there is no (:Experiment {{…}}) in this file")
-        for each in heads[1:]:
+        self._head, *others = heads
+        for each in others:
             self._fault("another experiment is in this file", each)
-        self._head, parts = heads[0], [*heads[0].elements, *document.patterns]
+        parts = [*self._head.elements, *document.patterns]
         with self._collected(self._head):
             self._read_head(Reader(self._head, EXPERIMENT, _OF_EXPERIMENT), parts)
         self._read_arms(parts)
@@ -125,8 +126,7 @@ class WrittenExperiment:
         repeats, seed = _number(read, "repeats", 1, 1), _number(read, "seed", 0, None)
         if not self.faults:
             self.options |= {"base": base, "cases": cases, "pilot": pilot, "budget": budget}
-            primary = read.text("primary", "") or None
-            self.options |= {"metrics": metrics, "primary": primary}
+            self.options |= {"metrics": metrics, "primary": read.text("primary", "") or None}
             self.options |= {"repeats": repeats, "seed": seed}
 
     def _read_arms(self, parts: Sequence[Pattern]) -> None:

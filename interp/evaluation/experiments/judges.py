@@ -143,12 +143,14 @@ class MeasuredJudge:
         """
         half = median(len(each.answer) for each in self.verdicts)
         kinds = {f"longer than {half:g} characters": [len(x.answer) > half for x in self.verdicts]}
-        for column, said in (("model", "of {}, its own model"), ("position", "at position {}")):
-            has = [_text(each.case.columns.get(column, "")) for each in self.verdicts]
-            values = sorted({*has} - {""})
-            for value in values[:1] if len({*has}) == 2 and column == "position" else values:
-                if column == "position" or value == self.model:
-                    kinds[said.format(value)] = [each == value for each in has]
+        models, places = (
+            [_text(each.case.columns.get(column, "")) for each in self.verdicts]
+            for column in ("model", "position")
+        )
+        if self.model and self.model in models:
+            kinds[f"of {self.model}, its own model"] = [each == self.model for each in models]
+        for place in sorted({*places} - {""})[: 1 if len({*places}) == 2 else None]:
+            kinds[f"at position {place}"] = [each == place for each in places]
         found = {kind: _difference(self.verdicts, is_of) for kind, is_of in kinds.items()}
         tested = {kind: each for kind, each in found.items() if each is not None}
         corrected = holm([p for _, p in tested.values()])
@@ -194,9 +196,8 @@ class MeasuredJudge:
 
     def text(self) -> str:
         """What was found, as a table, with what has to be known to read it."""
-        rows = [
-            [name, f"{each[0]:.3g}", f"({each[1]})"] for name, each in self.figures.items() if each
-        ]
+        known = {name: each for name, each in self.figures.items() if each}
+        rows = [[name, f"{rate:.3g}", f"({within})"] for name, (rate, within) in known.items()]
         for each in self.leans:
             p = f"p {p_text(each.p_corrected)}"
             rows.append([f"yes to answers {each.kind}", f"{each.difference:+.3g}", p])
@@ -377,10 +378,9 @@ def judged_by(
         run = begin(agent, question_of(trial.case, answer=trial.content), library, **chosen)
         try:
             value, reason = verdict_in((await run.afinish()).value)
-            score = Score(value, reason)
-            if not isinstance(value, bool | int | float):
-                told = f"the judge's verdict is neither a boolean nor a number: {value!r}"
-                score = Score(None, told)
+            told = f"the judge's verdict is neither a boolean nor a number: {value!r}"
+            is_score = isinstance(value, bool | int | float)
+            score = Score(value, reason) if is_score else Score(None, told)
         except AgentError as error:
             score = Score(None, f"the judge failed: {error}")
         return evolve(score, usage=run.state.usage, cost=spending.cost(asked))

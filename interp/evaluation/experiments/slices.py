@@ -138,12 +138,14 @@ def _difference(cases: Sequence[Case], passed: Scores, is_in: Sequence[bool]) ->
     for number, cluster in enumerate(clusters):
         units.setdefault(cluster, []).append(number)
     sides = [{is_in[n] for n in numbers} for numbers in units.values()]
-    mine = np.array([n for n, side in enumerate(sides) if side == {True}], dtype=int)
-    others = np.array([n for n, side in enumerate(sides) if side == {False}], dtype=int)
+    mine, others = (
+        np.array([n for n, each in enumerate(sides) if each == {side}], dtype=int)
+        for side in (True, False)
+    )
     if len(mine) + len(others) < len(units) or min(len(mine), len(others)) < 2:
         return None
     sums = np.array([sum(fmean(passed[n]) for n in numbers) for numbers in units.values()])
-    sizes = np.array([len(numbers) for numbers in units.values()])
+    sizes = np.array([*map(len, units.values())])
 
     def apart(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
         rates = [sums[each].sum(axis=axis) / sizes[each].sum(axis=axis) for each in (one, other)]

@@ -133,11 +133,9 @@ def _gram_runs(request: pytest.FixtureRequest) -> Iterator[RunsOfTest]:
 
 
 def _refused(where: str, is_recorded: bool) -> str:
-    how = (
-        "what is recorded is replayed; pytest --gram-recordings=all records anew"
-        if is_recorded
-        else "use the fixture gram_recording to record what models answer"
-    )
+    how = "use the fixture gram_recording to record what models answer"
+    if is_recorded:
+        how = "what is recorded is replayed; pytest --gram-recordings=all records anew"
     return f"a test of an agent may not connect to {where}: {how}"
 
 
