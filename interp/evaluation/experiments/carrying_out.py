@@ -301,7 +301,7 @@ def ab(
         try:
             stopped = run_trials(work, plan.pilot_keys, done)
             if stopped is None and go_on and len(done) == len(plan.pilot_keys):
-                is_wanted = go_on(Forecast.of(plan, done, work.budget, jobs))
+                is_wanted = go_on(Forecast(plan, tuple(done), work.budget, jobs))
                 stopped = None if is_wanted else NOT_BEGUN
             stopped = stopped or run_trials(work, plan.order, done)
         except BaseException as error:  # says what is kept, and is raised again

@@ -150,34 +150,24 @@ class Forecast:
 
     Attributes:
         plan: the plan.
-        amounts: what they will take, as far as that is known.
+        pilot: the trials of its pilot, which ran each arm once on each of its cases.
         budget: what the experiment may take.
         jobs: how many runs go on at once.
-        failures: why runs of the pilot failed.
     """
 
     plan: Plan
-    amounts: Spent
+    pilot: Sequence[Trial]
     budget: Budget
     jobs: int
-    failures: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> Forecast:
-        """What the cases of a plan will take, if they are like those of its pilot.
-
-        Args:
-            plan: the plan.
-            pilot: the trials of its pilot, which ran each arm once on each of its cases.
-            budget: what the experiment may take.
-            jobs: how many runs go on at once.
-        """
-        amounts = Spent(None, None, None, len(plan.keys))
-        if pilot:
-            amounts = sum(map(taken, pilot), Spent()).times(len(plan.keys) / len(pilot))
-            amounts = evolve(amounts, minutes=(amounts.minutes or 0.0) / jobs)
-        failures = tuple(each.failure for each in pilot if each.failure is not None)
-        return cls(plan, amounts, budget, jobs, failures)
+    @property
+    def amounts(self) -> Spent:
+        """What they will take, if they are like those of the pilot, as far as that is known."""
+        runs = len(self.plan.keys)
+        if not self.pilot:
+            return Spent(None, None, None, runs)
+        found = sum(map(taken, self.pilot), Spent()).times(runs / len(self.pilot))
+        return evolve(found, minutes=(found.minutes or 0.0) / self.jobs)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -194,9 +184,9 @@ class Forecast:
             limit = getattr(self.budget, name)
             if None not in (amount, limit) and amount > limit:
                 notes.append(f"the budget of {in_unit(name, limit)} will not do")
-        if self.failures:
-            runs, first = counted(len(plan.pilot_keys), "run"), self.failures[0].split("\n")[0]
-            notes.append(f"{len(self.failures)} of {runs} of the pilot failed; the first: {first}")
+        if failures := [each.failure for each in self.pilot if each.failure is not None]:
+            runs, first = counted(len(plan.pilot_keys), "run"), failures[0].split("\n")[0]
+            notes.append(f"{len(failures)} of {runs} of the pilot failed; the first: {first}")
         return tuple(notes)
 
 

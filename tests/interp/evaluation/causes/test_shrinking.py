@@ -32,6 +32,14 @@ from interp.models import ScriptedModel
 from .planted import is_wrong, recorded, tools
 
 
+def kept(file: Path, program: Any, replies: Any, library: Any = None, **more: Any) -> RecordedRun:
+    """A run with replies, or with a model, that is recorded in a file."""
+    model = replies if hasattr(replies, "complete") else ScriptedModel(replies)
+    options: Any = {"model": model, "match": "name", "record": file, **more}
+    begin(program, "please find it", library, **options).finish()
+    return load_run(file)
+
+
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> RecordedRun:
     """A run with a planted fault."""
@@ -104,11 +112,9 @@ def test_a_run_that_reaches_a_limit_is_shrunk_by_its_error(tmp_path: Path) -> No
     )
     calls = [Message(AssistantRole, "", [ToolCall("", "look", '{"query":"x"}')])] * 3
     other = look.__class__("other", "Looks.", look.schema, lambda _: "")
-    file = tmp_path / "limit.run.gram"
-    options: Any = {"limits": {"iterations": 2}, "match": "name", "record": file}
-    library = ToolLibrary.of(look, other)
+    file, library = tmp_path / "limit.run.gram", ToolLibrary.of(look, other)
     with pytest.raises(LimitError):
-        begin(program, "hi", library, model=ScriptedModel(calls), **options).finish()
+        kept(file, program, calls, library, limits={"iterations": 2})
     found = shrink(load_run(file))
     assert found.is_minimal
     assert found.state.stopped
@@ -142,13 +148,9 @@ def live_run(tmp_path: Path, model: Any) -> Any:
         "Finds things"
         return f"{query} is good and bad and good"
 
-    file = tmp_path / "live.run.gram"
     other = find.__class__("other", "Does something else", find.schema, lambda _: "")
     library = ToolLibrary.of(find, other)
-    begin(
-        gram.parse(TWO_TOOLS), "please find it", library, model=model, match="name", record=file
-    ).finish()
-    return load_run(file)
+    return kept(tmp_path / "live.run.gram", gram.parse(TWO_TOOLS), model, library)
 
 
 class Model:
@@ -185,17 +187,15 @@ def test_live_instructions_and_messages_shrink_too(tmp_path: Path) -> None:
 
 def test_live_another_model_can_be_named(tmp_path: Path) -> None:
     program = gram.parse('(a:Agent {model: "OpenAI/gpt-4o", instruction: "Be kind."})')
-    file = tmp_path / "named.run.gram"
-    begin(program, "please find it", model=ScriptedModel(["bad"]), record=file).finish()
-    found = shrink(file, lambda _: True, model="Offline/rehearsal", repeats=1)
+    run = kept(tmp_path / "named.run.gram", program, ["bad"])
+    found = shrink(run, lambda _: True, model="Offline/rehearsal", repeats=1)
     assert found.is_minimal
     assert str(found.state.model) == "Offline/rehearsal"
 
 
 def test_live_an_answer_of_another_type_is_no_failure_and_no_model_ends_it(tmp_path: Path) -> None:
     text = '[a:Agent {model: "Offline/rehearsal", instruction: "Say BAD."} | [:Answer:Integer]]'
-    file = tmp_path / "typed.run.gram"
-    begin(gram.parse(text), "please find it", model=ScriptedModel(["3"]), record=file).finish()
+    file = kept(tmp_path / "typed.run.gram", gram.parse(text), ["3"])
 
     def says_3(response: Any) -> bool:
         return bool(response.content == "3")
@@ -259,9 +259,7 @@ def test_rounds_and_calls_inside_a_workflow_shrink(tmp_path: Path) -> None:
         "work": [call("find"), "one", call("find", "look"), "two", "three"],
         "join": ["It went well."],
     }
-    file = tmp_path / "flow.run.gram"
-    options: Any = {"match": "name", "record": file, "at_once": 1}
-    begin(gram.parse(FLOW), "hi", library, model=ScriptedModel(script), **options).finish()
+    file = kept(tmp_path / "flow.run.gram", gram.parse(FLOW), script, library, at_once=1)
 
     def failed(response: Any) -> bool:
         return any("4711" in (each.error or "") for each in response.tools_used)
