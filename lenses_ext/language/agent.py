@@ -116,9 +116,8 @@ WORKFLOW_PARTS = Vocabulary("workflow", WORKFLOWS)
 
 workflow_name = WORKFLOW_PARTS.word("name", identity("workflow_name", "The name of a workflow."))
 workflow_description = WORKFLOW_PARTS.optional("description", TEXT, "What a workflow is for")
-loop_max = WORKFLOW_PARTS.optional(
-    "max", Codec(_rounds, _rounds), "How many rounds a loop has at most", "loop_max"
-)
+_MAX = "How many rounds a loop has at most"
+loop_max = WORKFLOW_PARTS.optional("max", Codec(_rounds, _rounds), _MAX, "loop_max")
 _UNTIL = "The answer that ends a loop: that of its last node, or a map by node"
 loop_until = WORKFLOW_PARTS.optional("until", Codec(_same, _same), _UNTIL, "loop_until")
 WORKFLOW_PARTS.word("signature", agent_type_signature)
@@ -137,10 +136,9 @@ def is_arrows(element: Pattern) -> bool:
 _A_NODE = "an agent, a tool or a workflow, or the bare name of one"
 _NODES = "What the nodes of a workflow use, in order: definitions, or names of shared ones."
 _ARROWS = "The paths of arrows of a workflow, or of an agent that hands over, in order."
+_A_PATH = "a path of arrows such as (a)-->(b)"
 workflow_nodes = elements_with("workflow_nodes", is_node, _A_NODE, _NODES)
-workflow_arrows = elements_with(
-    "workflow_arrows", is_arrows, "a path of arrows such as (a)-->(b)", _ARROWS
-)
+workflow_arrows = elements_with("workflow_arrows", is_arrows, _A_PATH, _ARROWS)
 WORKFLOW_PARTS.word("nodes", workflow_nodes)
 WORKFLOW_PARTS.word("arrows", workflow_arrows)
 as_workflow = WORKFLOW_PARTS.prism("as_workflow")

@@ -110,9 +110,15 @@ def _index_in(tool: Pattern, name: str) -> int:
 
 
 def _with_parameter(tool: Pattern, index: int, new: Pattern) -> Pattern:
+    """A tool with another node where an edge begins, which is where the one before ends."""
     chain = signature_of(tool.elements)
     assert chain is not None, "the parameter is a node of it"
-    changed = _with_node(chain, index, new)
+    hops = list(_hops(chain))
+    hops[index] = attrs.evolve(hops[index], elements=(new, hops[index].elements[1]))
+    if index:
+        before = hops[index - 1]
+        hops[index - 1] = attrs.evolve(before, elements=(before.elements[0], new))
+    changed = attrs.evolve(chain, elements=hops) if WALK in chain.value.labels else hops[0]
     elements = (changed if each is chain else each for each in tool.elements)
     return attrs.evolve(tool, elements=tuple(elements))
 
@@ -139,16 +145,6 @@ def _hops(chain: Pattern | None) -> tuple[Pattern, ...]:
         return ()
     linked = all(a.elements[1] == b.elements[0] for a, b in pairwise(hops))
     return hops if linked else ()
-
-
-def _with_node(chain: Pattern, index: int, new: Pattern) -> Pattern:
-    """A path with another node where one of its edges begins, which is where the last one ends."""
-    hops = list(_hops(chain))
-    hops[index] = attrs.evolve(hops[index], elements=(new, hops[index].elements[1]))
-    if index:
-        before = hops[index - 1]
-        hops[index - 1] = attrs.evolve(before, elements=(before.elements[0], new))
-    return attrs.evolve(chain, elements=hops) if WALK in chain.value.labels else hops[0]
 
 
 def _get_signature(tool: Pattern) -> str:
@@ -192,12 +188,10 @@ TOOL_SPECS = Vocabulary("tool_spec", TOOLS)
 
 tool_spec_name = TOOL_SPECS.word("name", identity("tool_spec_name", "A tool's name, its identity."))
 tool_spec_description = TOOL_SPECS.required("description", TEXT, "What a tool does, for the model")
-tool_spec_once = TOOL_SPECS.optional(
-    "once", _YES_OR_NO, "Whether a call of a tool that has begun is never repeated by itself"
-)
-tool_spec_reads = TOOL_SPECS.optional(
-    "reads", _one_of("private", "public"), "Whether a tool reads private data"
-)
+_ONCE = "Whether a call of a tool that has begun is never repeated by itself"
+tool_spec_once = TOOL_SPECS.optional("once", _YES_OR_NO, _ONCE)
+_READS = "Whether a tool reads private data"
+tool_spec_reads = TOOL_SPECS.optional("reads", _one_of("private", "public"), _READS)
 _RETURNS = "Whether strangers may have written what a tool returns"
 tool_spec_returns = TOOL_SPECS.optional("returns", _one_of("untrusted", "trusted"), _RETURNS)
 tool_spec_sends = TOOL_SPECS.optional("sends", _YES_OR_NO, "Whether it can send something outward")

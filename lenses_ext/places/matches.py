@@ -15,10 +15,10 @@ from gram.errors import expect
 from gram.trees import WHOLE
 
 from ..labels import TOOL, TOOLS
-from ..language import traversal_at
+from ..language import is_arrows, traversal_at
 from ..names import D, Program, ProgramLike, program_of, with_patterns
 from ..optics import Traversal
-from ..signatures import basic, is_path, is_typed_path
+from ..signatures import basic, is_typed_path
 from .place import Kind, Place
 
 
@@ -52,14 +52,14 @@ class AsMeant(AsWritten):
             return path
         holders = (path[: len(path) - steps] for steps in (1, 2, 3))
         holder = next((each for each in holders if each in self._program.runnables), None)
-        if holder is None or (holder != path[:-1] and not self._is_arrow(path, len(holder))):
+        if holder is None:
+            return path
+        if holder != path[:-1] and not is_arrows(
+            pattern_at(self.patterns, path[: len(holder) + 1])
+        ):
             return path
         meant = self._program.meant(element.value.identity, holder)
         return meant[0].path if meant else path
-
-    def _is_arrow(self, path: TreePath, depth: int) -> bool:
-        element = pattern_at(self.patterns, path[: depth + 1])
-        return is_path(element) and not is_typed_path(element)
 
     def is_signature(self, path: Pattern) -> bool:
         """Whether a path is a signature, whose last node is typed and unnamed."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from enum import Enum
 from functools import partial
 from typing import Any, TypeAlias
@@ -74,14 +75,14 @@ def read_path(text: str) -> tuple[str, ...]:
 
 def write_path(words: Iterable[str]) -> str:
     """The path of some words."""
-    return ".".join(word if word == ANY else _quoted(word) for word in words)
 
+    def quoted(word: str) -> str:
+        """In backticks when it has a dot or is neither a symbol nor a number."""
+        if word == ANY or (word.isascii() and word.isdecimal()):
+            return word
+        return quote(word, "`") if "." in word else write_name(word)
 
-def _quoted(word: str) -> str:
-    """A word of a path: in backticks when it has a dot or is neither a symbol nor a number."""
-    if word.isascii() and word.isdecimal():
-        return word
-    return quote(word, "`") if "." in word else write_name(word)
+    return ".".join(map(quoted, words))
 
 
 def read_value(text: str, old: object) -> Pattern | Value | tuple[Pattern, ...]:
@@ -100,7 +101,10 @@ def read_value(text: str, old: object) -> Pattern | Value | tuple[Pattern, ...]:
     if isinstance(old, Pattern):
         return read_pattern(text)
     value = _gram_value(text)
-    return _patterns(text) if isinstance(old, tuple) and value == text else value
+    if isinstance(old, tuple) and value == text:
+        with suppress(GramDecodeError):  # what is empty or not gram is a text
+            return loads(text) or text
+    return value
 
 
 def read_pattern(text: str, name: str = "VALUE") -> Pattern:
@@ -117,14 +121,6 @@ def read_pattern(text: str, name: str = "VALUE") -> Pattern:
     if len(found) != 1:
         raise GramDecodeError(f"expected one pattern, found {len(found)}", text, 0, filename=name)
     return found[0]
-
-
-def _patterns(text: str) -> tuple[Pattern, ...] | str:
-    """Read patterns in gram notation; a text that is empty or not gram is returned unchanged."""
-    try:
-        return loads(text) or text
-    except GramDecodeError:
-        return text
 
 
 def _gram_value(text: str) -> Value:

@@ -39,6 +39,7 @@ from .rules import nearest_label, of_each
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
+_SAID_OF_LABELS: Final = frozenset({"missing-label", "label-case"})
 _SAID_OF_ENDS: Final = DEFINED_TWICE | {"undefined-reference"}
 
 _OF_TEXTS = {"missing-{}": rules.missing, "{}-type": rules.not_a_text, "empty-{}": rules.empty}
@@ -64,12 +65,7 @@ PROGRAM_CHECKS: Final = (
     Check("duplicate-answer", "error", of_each("agents", rules.duplicate_answer)),
     Check("tool-name-collision", "error", placement_rules.tool_name_collision),
     Check("skill-name", "error", placement_rules.skill_name),
-    Check(
-        "unexpected-element",
-        "error",
-        placement_rules.unexpected_element,
-        {"missing-label", "label-case"},
-    ),
+    Check("unexpected-element", "error", placement_rules.unexpected_element, _SAID_OF_LABELS),
     Check("misspelt-label", "warning", placement_rules.misspelt_label, {"label-case"}),
     Check("missing-label", "warning", placement_rules.missing_label),
     Check("arrow-outside", "warning", placement_rules.arrow_outside),

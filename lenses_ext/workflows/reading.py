@@ -31,9 +31,8 @@ from gram.errors import expect
 from gram.trees import WALK_SUBJECT
 
 from ..labels import TOOL, is_loop
-from ..language import INPUT, is_node, parameter_names, written_signature
+from ..language import INPUT, is_arrows, is_node, parameter_names, written_signature
 from ..schemas import NotJson, json_key, to_json_value
-from ..signatures import is_path, is_typed_path
 from ..weak_cache import memo
 
 
@@ -142,7 +141,7 @@ class FlowArrow:
 def edges_in(pattern: Pattern) -> Iterator[tuple[TreePath, Pattern]]:
     """The edges among the elements of a pattern that are no signature, with their paths."""
     for index, element in enumerate(pattern.elements):
-        if not is_path(element) or is_typed_path(element):
+        if not is_arrows(element):
             continue
         if element.value == WALK_SUBJECT:
             yield from (((index, at), edge) for at, edge in enumerate(element.elements))
