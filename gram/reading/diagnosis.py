@@ -8,16 +8,18 @@ reading itself need not remember what only an error asks for.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import takewhile
+from pathlib import Path
+from string import Template
 
 from ..errors import MAX_LEVELS, GramDecodeError
 from ..grammar import Rule, grammar, terminal
 from ..source import Source
 from ..words import one_of
-from .hints import CLOSERS, hint_for
 from .lexer import END, ERROR, tokens
 from .scalars import QUOTES
 from .syntax import Token
@@ -63,6 +65,9 @@ _FOUND = {
 }
 
 _LONGEST_SHOWN = 40
+
+CLOSERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+"""The terminal that closes the bracket which another opens."""
 
 
 def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeError:
@@ -266,3 +271,114 @@ def _broken_string(source: Source, start: int) -> GramDecodeError | None:
     elif text.startswith("\n", stop):
         hint += r" before the line ends, write \n for a line break, or use a fenced string (```)"
     return error("this string is not closed", start, hint)
+
+
+# --- how to mend it
+
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
+_CONTEXT = 100  # how far back a slip is looked for
+
+
+def hint_for(
+    source: Source,
+    token: Token,
+    read: Sequence[Token],
+    expected: Collection[str],
+    opened: Sequence[Token],
+) -> str | None:
+    """How to mend a text, or None when its slip is not a common one.
+
+    Args:
+        source: the text.
+        token: the first token that does not fit.
+        read: the tokens before it.
+        expected: what could be there.
+        opened: the brackets that are open there, outermost first.
+    """
+    text = source.text
+    last = read[-1].end if read else token.start
+    before = text[max(0, last - _CONTEXT) : last] + (" " if last < token.start else "")
+    rest = text[token.start : max(token.end, token.start + _CONTEXT)]
+    return (
+        _odd_character(before, rest)
+        or _from_table("spellings", before, rest, expected)
+        or _unclosed_bracket(source, token, opened)
+        or _from_table("places", before, rest, expected)
+    )
+
+
+# --- characters that only look right
+
+_ASCII = dict.fromkeys("‐‑‒–—―−", "-") | {
+    "→": "-->",
+    "⟶": "-->",
+    "⇒": "==>",
+    "⟹": "==>",
+    "←": "<--",
+}
+
+
+def _odd_character(before: str, rest: str) -> str | None:
+    """For curly quotes, full-width marks, exotic blanks, and names in other alphabets."""
+    char = rest[:1]
+    if not char or char.isascii():
+        return None
+    if char in "“”„‟«»‘’‚‛":
+        return "use straight quotes: \" or '"
+    plain = _ASCII.get(char) or unicodedata.normalize("NFKC", char)
+    if plain.isascii() and not plain.isalnum() and plain.isprintable() and plain != " ":
+        return f"use the ASCII `{plain}`"
+    if not char.isprintable():
+        return "only spaces, tabs and line breaks may be between tokens"
+    begun = re.search(r"[\w.\-@]*\Z", before)
+    word = (begun[0] if begun else "") + re.split(r"[\s()\[\]{}|,:`\"'\\]", rest, maxsplit=1)[0]
+    return (
+        "a word with characters other than A to Z, digits and _.-@ is written in backticks: "
+        f"`{word}`"
+    )
+
+
+# --- slips by their spelling and by their place
+
+
+@cache
+def hints() -> dict[str, list[tuple[str, str, list[str], str]]]:
+    """The rows of ``hints.toml``, with the names and numbers of the grammar."""
+    text = Path(__file__).with_name("hints.toml").read_text(encoding="utf-8")
+    name = terminal("SYMBOL").pattern
+    return tomllib.loads(text.replace("NUMBER", _NUMBER).replace("NAME", name))
+
+
+_NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?"
+
+
+def _from_table(table: str, before: str, rest: str, expected: Collection[str]) -> str | None:
+    for end, at, needed, hint in hints()[table]:
+        ended = re.search(rf"(?:{end})\Z", before, re.ASCII)
+        begun = ended and re.match(at, rest, re.ASCII)
+        if ended and begun and not (needed and set(needed).isdisjoint(expected)):
+            words = ended.groupdict() | begun.groupdict()
+            return Template(hint).substitute({name: _short(word) for name, word in words.items()})
+    return None
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 40 else f"{word[:40]}…"
+
+
+# --- brackets
+
+
+def _unclosed_bracket(source: Source, token: Token, opened: Sequence[Token]) -> str | None:
+    """For a text that ends, or goes on with the next pattern, before a bracket is closed."""
+    found = source.text[token.start : token.end]
+    closing = found in _CLOSED_BY.values()
+    if not opened:
+        return f"no bracket is open that `{found}` could close" if closing else None
+    at = opened[-1].start
+    bracket, starts_line = source.text[at], source.position(token.start)[1] == 1
+    closer, place = _CLOSED_BY[bracket], source.line_and_column(at)
+    next_pattern = starts_line and found in ("(", "[", "@", "@@")
+    if token.type == END or next_pattern or (closing and found != closer):
+        return f"the `{bracket}` opened at {place} is not closed: `{closer}` is missing"
+    return None
