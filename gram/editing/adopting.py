@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
 from ..source import Source
@@ -247,12 +248,7 @@ class _Node:
         return Pattern._of_checked(pattern.value, elements, read_from(pattern), came_from)
 
 
-def _came_from(node: _Node) -> ReadFrom | None:
-    return node.came_from
-
-
-def _pattern(node: _Node) -> Pattern:
-    return node.pattern
+_came_from, _pattern = attrgetter("came_from"), attrgetter("pattern")
 
 
 def _name(node: _Node) -> str | None:

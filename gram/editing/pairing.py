@@ -27,7 +27,6 @@ class Part:
         is_old: whether it is of the old document.
         parent: the pattern whose element it is, or None at the top.
         index: its place among the elements of the parent.
-        lists: the lists that it is paired in; None below a pattern without a partner.
         partner: the pattern of the other document that it is: the new one has the old one's text.
         place: the pattern of the other document whose place in its list is the same; comments
             around the old one stay there.
@@ -48,7 +47,6 @@ class Part:
     ) -> None:
         self.pattern, self.index, self.parent = pattern, index, parent
         self.is_old, self._construct = is_old, construct
-        self.lists: Lists | None = None
         self.partner: Part | None = None
         self.place: Part | None = None
         self.old_list: ElementList | None = None
@@ -101,6 +99,12 @@ class Part:
         """The patterns around it, outermost first, and the pattern itself."""
         return (*(part.pattern for part in reversed([*self.around])), self.pattern)
 
+    def shares_list(self, new: Part) -> bool:
+        """Whether an old pattern is in the list that the list of a new one was."""
+        if new.parent is None:
+            return self.parent is None
+        return new.parent.is_open and self.parent is new.parent.partner
+
     @property
     def inside(self) -> Iterator[Part]:
         """The outermost patterns below it that have a partner."""
@@ -119,15 +123,6 @@ def place_of(pattern: Pattern) -> tuple[str, Span]:
     return source.text, Span(start, end)
 
 
-class Lists:
-    """The elements of two partners, old and new."""
-
-    def __init__(self, old: list[Part], new: list[Part]) -> None:
-        self.old, self.new = old, new
-        for part in (*old, *new):
-            part.lists = self
-
-
 def pair(
     source: Source, old: Iterable[Pattern], new: Iterable[Pattern], keeps_form: KeepsForm
 ) -> list[Part]:
@@ -143,7 +138,7 @@ def pair(
     new_parts = [Part(pattern, index) for index, pattern in enumerate(new)]
     claims = _claims(_candidates(source, old_parts, new_parts))
     links = _Links(claims, _crossed(claims), keeps_form)
-    links.open(old_parts, new_parts)
+    links.open(new_parts)
     links.place_wrappers()
     return new_parts
 
@@ -213,17 +208,17 @@ class _Links:
 
     def __init__(self, claims: dict[Part, Part], crossed: set[Part], keeps_form: KeepsForm) -> None:
         self._claims, self._crossed, self._keeps_form = claims, crossed, keeps_form
-        self._lists: list[Lists] = []
+        self._listed: list[Part] = []
 
-    def open(self, old: list[Part], new: list[Part]) -> None:
+    def open(self, new: list[Part]) -> None:
         """Pair the elements of two partners."""
-        self._lists.append(Lists(old, new))
+        self._listed += new
         for part in new:
             self._link(part)
 
     def place_wrappers(self) -> None:
         """Give a wrapper the place of what it wraps; give what is unwrapped that of the wrapper."""
-        for part in (part for lists in self._lists for part in lists.new):
+        for part in self._listed:
             self._place_wrapper(part) if part.partner is None else self._place_unwrapped(part)
 
     def _link(self, new: Part) -> None:
@@ -241,7 +236,7 @@ class _Links:
             old.is_whole = new.is_whole = True
         elif not (is_free and old.construct and self._keeps_form(old.construct, new)):
             old.is_open = new.is_open = True
-            self.open(old.parts, new.parts)
+            self.open(new.parts)
 
     def _place_wrapper(self, new: Part) -> None:
         """Give a new pattern around an old one of the same list the place of the old one."""
@@ -251,15 +246,15 @@ class _Links:
         if inner.partner is None and walk_nodes(inner.pattern) is not None:
             inner = next((part for part in inner.parts if part.partner), inner)
         old = inner.partner
-        if old is not None and old.lists is new.lists and old.place is inner:
+        if old is not None and old.shares_list(new) and old.place is inner:
             inner.place, old.place, new.place = None, new, old
 
     def _place_unwrapped(self, new: Part) -> None:
         """Give an old pattern whose wrapper is gone the place of the wrapper."""
         around = new.partner
-        if new.place and new.place.lists is new.lists:
+        if new.place and new.place.shares_list(new):
             return
-        while around and around.lists is not new.lists:
+        while around and not around.shares_list(new):
             alone = around.parent and len(around.parent.parts) == 1
             around = around.parent if alone else None
         if around and around.partner is None and around.place is None:

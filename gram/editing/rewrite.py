@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from .. import writing
 from ..reading import Construct, lexer, syntax
 from ..source import Span
-from ..trees import Pattern, is_edge, is_header, is_reference, walk_nodes
+from ..trees import is_edge, is_header, is_reference, walk_nodes
 from ..writing import Spelling, Style
 from . import rewrite_subject
 from .comma_list import NO_ELEMENTS, ElementList, Place, Writer, list_of
@@ -58,7 +58,7 @@ class Rewriter:
         places: list[Place] = []
         for new in parts:
             seat = new.place
-            stays = seat is not None and new.lists is not None and seat.lists is new.lists
+            stays = seat is not None and seat.shares_list(new)
             index = seat.index if seat and stays and old_list.elements else None
             brought = ([], []) if stays and seat is new.partner else self._comments_brought(new)
             places.append(Place(index, partial(write, new), *brought))
@@ -107,7 +107,11 @@ class Rewriter:
             self.write(new.parts[0], "body")
         elif isinstance(old, syntax.Path) and not new.is_open and (hops := hops_of(old, new)):
             rewrite_path(self.writer, hops, self._spelling)
-        elif isinstance(old, syntax.Header) and role == "first" and _is_record(tree):
+        elif (
+            isinstance(old, syntax.Header)
+            and role == "first"
+            and not (tree.value.identity or tree.value.labels or tree.elements)
+        ):
             rewrite_subject.rewrite_record(self.writer, old.record, tree.value.properties)
         elif isinstance(old, syntax.Reference) and role == "element" and is_reference(tree):
             self.writer.put(writing.write_name(tree.value.identity, integers=True))
@@ -169,12 +173,7 @@ class Rewriter:
             writer.put_trivia(line)
         writer.put(writing.write_name(new.pattern.value.identity, integers=True))
 
-    def _in_brackets(
-        self,
-        old: Construct,
-        new: Part,
-        role: Role,
-    ) -> None:
+    def _in_brackets(self, old: Construct, new: Part, role: Role) -> None:
         """Write what needs another construct: its subject and elements between brackets.
 
         Comments for which there is no other place come before the closing bracket.
@@ -286,8 +285,3 @@ def fits_role(construct: Construct, role: Role) -> bool:
             return role == "element"
         case _:
             return True
-
-
-def _is_record(tree: Pattern) -> bool:
-    """Whether a header can spell a tree, if only as ``{}``."""
-    return not (tree.value.identity or tree.value.labels or tree.elements)
