@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import TypeAlias, TypeVar
@@ -197,14 +198,11 @@ class _Node:
         self.came_from = _origin(pattern, source)
         self.partner: _Node | None = None
         self.is_kept = False
-        self._elements: list[_Node] | None = None
 
-    @property
+    @cached_property
     def elements(self) -> list[_Node]:
         """Its elements."""
-        if self._elements is None:
-            self._elements = [_Node(each, self._source, self) for each in self.pattern.elements]
-        return self._elements
+        return [_Node(each, self._source, self) for each in self.pattern.elements]
 
     @property
     def is_taken(self) -> bool:
@@ -238,13 +236,10 @@ class _Node:
         if self.partner and self.is_kept:
             elements = self.partner.pattern.elements
         else:
-            elements = tuple([each.result() for each in self._elements or ()])
-        changed = any(
-            one is not other for one, other in zip(elements, pattern.elements, strict=False)
-        )
-        if not changed and came_from == pattern.came_from:
+            elements = tuple([each.result() for each in self.elements])
+        is_same = all(one is other for one, other in zip(elements, pattern.elements, strict=True))
+        if is_same and came_from == pattern.came_from:
             return pattern
-        elements = elements if changed else pattern.elements
         return Pattern._of_checked(pattern.value, elements, read_from(pattern), came_from)
 
 

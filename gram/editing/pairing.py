@@ -7,8 +7,10 @@ first. The others are new.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
+
+from attrs import define, field
 
 from ..reading import Construct, construct_of
 from ..source import Source, Span
@@ -19,6 +21,7 @@ KeepsForm = Callable[[Construct, "Part"], bool]
 """Whether a construct can spell a pattern and stay what it is, as a path does for another path."""
 
 
+@define(eq=False, repr=False, slots=False)
 class Part:
     """A pattern at its place in the old or in the new document.
 
@@ -36,37 +39,29 @@ class Part:
         has_partners: whether a pattern below it has a partner.
     """
 
-    def __init__(
-        self,
-        pattern: Pattern,
-        index: int,
-        parent: Part | None = None,
-        *,
-        is_old: bool = False,
-        construct: Construct | None = None,
-    ) -> None:
-        self.pattern, self.index, self.parent = pattern, index, parent
-        self.is_old, self._construct = is_old, construct
-        self.partner: Part | None = None
-        self.place: Part | None = None
-        self.old_list: ElementList | None = None
-        self.is_whole = self.is_open = self.has_partners = False
-        self._parts: list[Part] | None = None
+    pattern: Pattern
+    index: int
+    parent: Part | None = None
+    is_old: bool = field(default=False, kw_only=True)
+    _construct: Construct | None = field(default=None, kw_only=True)
+    partner: Part | None = None
+    place: Part | None = None
+    old_list: ElementList | None = None
+    is_whole: bool = False
+    is_open: bool = False
+    has_partners: bool = False
 
-    @property
+    @cached_property
     def parts(self) -> list[Part]:
         """Its elements."""
-        if self._parts is None:
-            if not self.is_old or self.opener == "[":
-                elements = enumerate(self.pattern.elements)
-                self._parts = [Part(each, at, self, is_old=self.is_old) for at, each in elements]
-            else:  # nodes that two hops share are one construct
-                constructs = enumerate(self.construct.elements if self.construct else ())
-                self._parts = [
-                    Part(each.pattern, at, self, is_old=True, construct=each)
-                    for at, each in constructs
-                ]
-        return self._parts
+        if not self.is_old or self.opener == "[":
+            elements = enumerate(self.pattern.elements)
+            return [Part(each, at, self, is_old=self.is_old) for at, each in elements]
+        # nodes that two hops share are one construct
+        constructs = enumerate(self.construct.elements if self.construct else ())
+        return [
+            Part(each.pattern, at, self, is_old=True, construct=each) for at, each in constructs
+        ]
 
     @property
     def construct(self) -> Construct | None:

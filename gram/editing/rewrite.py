@@ -14,6 +14,8 @@ from functools import partial
 from itertools import chain
 from typing import Literal, TypeAlias
 
+from attrs import define
+
 from .. import writing
 from ..reading import Construct, lexer, syntax
 from ..source import Span
@@ -29,6 +31,7 @@ Role: TypeAlias = Literal["first", "top", "body", "element", "node"]
 atom between ``(`` and ``)``, in a path."""
 
 
+@define(eq=False)
 class Rewriter:
     """Writes new patterns, each over the text of its partner if it has one.
 
@@ -39,17 +42,10 @@ class Rewriter:
         copy: gives the text of a pattern that is a copy, None for any other.
     """
 
-    def __init__(
-        self,
-        writer: Writer,
-        style: Style | None,
-        top: Callable[[], ElementList],
-        copy: Callable[[Part], str | None],
-    ) -> None:
-        self.writer = writer
-        self._style = style
-        self._top = top
-        self._copy = copy
+    writer: Writer
+    _style: Style | None
+    _top: Callable[[], ElementList]
+    _copy: Callable[[Part], str | None]
 
     def listed(
         self, parts: Sequence[Part], write: Callable[[Part], None], old_list: ElementList

@@ -73,6 +73,13 @@ def test_every_pattern_has_one_shape(trees: tuple[Pattern, ...]) -> None:
     assert sum(map(graph.degree, graph.nodes)) == 2 * len(graph.relationships)
 
 
+def test_one_relationship_alone_in_another_pattern_is_annotated() -> None:
+    assert [shape(each) for each in loads("[x | (a)-->(b)] [:Gram.Walk | (a)-->(b)]")] == [
+        "annotation",
+        "walk",
+    ]
+
+
 def test_networkx_has_the_same_nodes_and_edges() -> None:
     networkx = pytest.importorskip("networkx", reason="the graph extra is not installed")
     converted = to_networkx(parse(TEXT))

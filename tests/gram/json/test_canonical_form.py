@@ -15,6 +15,7 @@ from gram.grammar import terminal
 from tests.gram.strategies import forests
 from tests.gram.trees.test_pattern import nested_list
 from tests.interp.strategies import json_data
+from tests.paths import DATA
 
 VALIDATOR = jsonschema_rs.validator_for(json_schema())
 
@@ -109,43 +110,8 @@ def test_the_schema_and_the_reader_agree(data: Any) -> None:
     assert VALIDATOR.is_valid(with_value(data)) == is_read
 
 
-MALFORMED: list[tuple[Any, str]] = [
-    (None, "$: expected an object, found null"),
-    ("(a)", "$: expected an object, found str"),
-    ({}, "$: missing 'subject', 'elements'"),
-    ({"subject": SUBJECT}, "$: missing 'elements'"),
-    ({"subject": SUBJECT, "elements": [], "note": 1},
-     "$: unknown 'note'; known: subject, elements"),
-    ({"subject": {"identity": ""}, "elements": []}, "$.subject: missing 'labels', 'properties'"),
-    (with_subject(identity=None), "$.subject.identity: expected a string, found null"),
-    (with_subject(labels="A"), "$.subject.labels: expected an array of strings, found str"),
-    (with_subject(labels=["A", 1]), "$.subject.labels[1]: expected a string, found int"),
-    (with_subject(properties=[]), "$.subject.properties: expected an object, found list"),
-    ({"subject": SUBJECT, "elements": {}}, "$.elements: expected an array, found dict"),
-    ({"subject": SUBJECT, "elements": [{}]}, "$.elements[0]: missing 'subject', 'elements'"),
-    ([{}], "$[0]: missing 'subject', 'elements'"),
-]  # fmt: skip
-NO_VALUES: list[tuple[Any, str]] = [
-    (None, ": null is not a value"),
-    ([1, None], "[1]: null is not a value"),
-    ({"m": {"n": None}}, ".m.n: null is not a value"),
-    ({"type": "symbol", "value": "two words"}, ": 'two words' is not a symbol"),
-    ({"type": "symbol", "value": "true"}, ": 'true' is not a symbol"),
-    ({"type": "symbol", "value": 1}, ": 1 is not a symbol"),
-    ({"type": "tagged", "tag": "a b", "content": ""}, ": 'a b' is not a tag"),
-    ({"type": "tagged", "tag": "a", "content": 1}, ": content: expected str, found int"),
-    ({"type": "measurement", "unit": "k g", "value": 1},
-     ": unit: a unit is made of the letters A to Z, found 'k g'"),
-    ({"type": "measurement", "unit": "k", "value": True}, ": value: expected a number, found bool"),
-    ({"type": "measurement", "unit": "kg", "value": "1"}, ": value: expected a number, found str"),
-    ({"type": "range", "lower": None, "upper": None}, ": a range needs at least one end"),
-    ({"type": "range", "lower": "a", "upper": None},
-     ": an end of a range is a number, a measurement or null"),
-    ({"type": "range", "lower": True, "upper": None}, ": lower: expected a number, found bool"),
-    ({"type": "map", "entries": [1]}, ".entries: expected an object, found list"),
-    ({"type": "map", "entries": {"a": None}}, ".entries.a: null is not a value"),
-]  # fmt: skip
-MALFORMED += [(with_value(data), f"$.subject.properties.k{said}") for data, said in NO_VALUES]
+MALFORMED = json.loads((DATA / "malformed.json").read_text("utf-8"))
+"""Data that is not the canonical form, each with what is said of it."""
 
 
 @pytest.mark.parametrize(("data", "message"), MALFORMED)
