@@ -12,11 +12,9 @@ from .run_file import (
     has_nothing_begun,
     is_recorded,
     load_turns,
-    text_of_file,
     turn_named,
 )
 from .run_text import (
-    RecordedTurns,
     Turn,
     context_after,
     event_line,

@@ -141,7 +141,6 @@ def test_a_worker_that_is_told_to_stop_before_it_works_ends_well(database: str) 
         [sys.executable, "-c", TERMINATED_IN_ITS_IMPORTS, "worker", "--record", database],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -169,7 +168,6 @@ def test_a_worker_ends_when_the_database_refuses_what_it_asks(
         until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
         store.database.execute(f"ALTER TABLE {table} RENAME TO other")
         until(lambda: bool(raised), 5)
-
     (error,) = raised
     assert isinstance(error, StoreError)
     assert f'"{table}" does not exist' in str(error)

@@ -28,11 +28,9 @@ def test_a_line_says_when_which_run_of_which_conversation_and_which_worker(
 ) -> None:
     told = tmp_path / "log"
     run = submit(GREETER, "Hello, I am Bob", store=store, conversation="talk")
-
     with worker(database, told=told):
         until(ended(store, run))
         until(lambda: "run_done" in told.read_text("utf-8"))
-
     (line,) = (line for line in told.read_text("utf-8").splitlines() if "run_done" in line)
     time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
     expected = rf"{time} INFO event=run_done run={run} conversation=talk worker=\S+ greeter: done"
@@ -88,10 +86,8 @@ def test_a_provider_that_cannot_be_reached_is_told_with_its_address(
     told = tmp_path / "log"
     run = submit(TALKER, "Hi", store=store)
     address = "http://127.0.0.1:9/v1"
-
     with worker(database, "--log-format", "json", told=told, OPENAI_BASE_URL=address):
         until(lambda: bool(lines(told, "provider_down")))
-
     first = lines(told, "provider_down")[0]
     assert (first["level"], first["run"]) == ("WARNING", run)
     assert f"cannot connect to {address}" in first["message"]

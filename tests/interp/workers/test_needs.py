@@ -117,7 +117,6 @@ def test_a_built_in_tool_is_not_run_in_place_of_a_run_s_own(database: str, store
         until(lambda: "its own sayHello, not the built-in" in why_queued(store, [run]).get(run, ""))
         with at_work(Worker(database, own)):
             until(ended(store, run))
-
     assert store.recorded(run).tools_used[0].result == "Own hello, Alice!"
 
 

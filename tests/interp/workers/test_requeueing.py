@@ -58,7 +58,6 @@ def test_a_run_that_its_model_stopped_goes_on_where_it_was(
         until(lambda: store.row(stopped).status == "failed")
         assert requeue_run(store, stopped) == stopped
         until(ended(store, stopped))
-
     assert store.recorded(stopped).content == "Hi."
     with pytest.raises(StoreError, match="is done: only what has stopped is given back"):
         requeue_run(store, stopped)
@@ -70,7 +69,6 @@ def test_a_run_is_given_back_once(store: RunStore) -> None:
     assert requeue_run(store, stopped) == stopped
     with pytest.raises(StoreError, match="workers go on with it already"):
         requeue_run(store, stopped)
-
     assert plan.carry_out() == stopped  # of two that plan it at once, it has one job
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(stopped,)]
 
@@ -101,7 +99,6 @@ def test_a_run_that_has_failed_is_forked_before_what_failed_it(
     assert not any(isinstance(each, CallFailed) for each in store.recorded(new).events)
     with working(database, some_work):
         until(ended(store, new))
-
     assert store.row(old).status == "failed"
     with pytest.raises(StoreError, match=rf"was given back already, as run {old}.again-1"):
         requeue_run(store, old)

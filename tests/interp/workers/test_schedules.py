@@ -44,7 +44,6 @@ def test_workers_that_are_given_a_file_run_what_was_due_last(
         until(lambda: bool(list(store.rows())))
         first = min(store.rows(), key=lambda row: row.id)
         until(ended(store, first.id))
-
     assert (first.facts.tenant, first.facts.priority) == ("acme", 2)
     assert re.fullmatch(r"greeting-\d{8}T\d{4}00Z", first.id)
 
@@ -85,7 +84,6 @@ def test_a_time_that_another_file_has_submitted_is_logged(
     (changed,) = read_schedules(schedules)
     submit(TALKER, "As it was.", store=store, run_id=changed.run_at(MINUTE))
     submit_due([changed], store, None, MINUTE + 90)
-
     assert {row.id for row in store.rows()} == {changed.run_at(MINUTE), changed.run_at(MINUTE + 60)}
     submit_due([changed], store, MINUTE - 1, MINUTE)
     assert "another run was submitted under this id" in caplog.text
@@ -108,7 +106,6 @@ def test_times_that_passed_are_made_up_for_ten_minutes(
     schedules.write_text(EACH_MINUTE.replace("* * * * *", cron), "utf-8")
     (schedule,) = read_schedules(schedules)
     begin = None if after is None else MINUTE + after
-
     found = list(schedule.times(begin, MINUTE + until_then))
     assert found == [MINUTE + 60 * each for each in minutes]
 
@@ -132,7 +129,6 @@ def test_times_that_passed_are_made_up_for_ten_minutes(
 )
 def test_a_wrong_file_is_told_before_anything_runs(schedules: Path, text: str, said: str) -> None:
     schedules.write_text(text, "utf-8")
-
     with pytest.raises(GramError) as told:
         read_schedules(schedules)
     assert said in str(told.value)

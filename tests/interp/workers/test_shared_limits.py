@@ -179,7 +179,6 @@ def test_runs_wait_while_their_model_does_not_answer_and_none_fails(
     runs = [submit(TALKER, "Hello", store=store) for _ in range(6)]
     with working(database, at_once=2):
         until(ended_without_waits(store, *runs))
-
     assert len(model_server.requests) == 3 + 6
 
 
@@ -240,7 +239,6 @@ def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
         until(lambda: len(model_server.requests) > 1)
         waited = time.monotonic() - began
         until(ended(store, first, *others))
-
     assert waited > 2
     assert len(model_server.requests) == 4
 

@@ -77,13 +77,11 @@ def resumed(store: RunStore, run: str, done: list[int], *replies: object) -> Age
 
 def test_calls_are_answered_from_outside(store: RunStore) -> None:
     run, done = waiting_run(store, 1, 2, 3), list[int]()
-
     left = decide_run(store, run, {(0, 0): True, (0, 1): "too much"})
     assert [ask.at for ask in left] == [(0, 2)]
     assert store.row(run).status == "waiting"
     assert decide_run(store, run, False) == ()
     assert store.row(run).status == "stopped"
-
     response = resumed(store, run, done, "done")
     assert done == [1]
     assert [each.error is None for each in response.tools_used] == [True, False, False]
@@ -92,10 +90,8 @@ def test_calls_are_answered_from_outside(store: RunStore) -> None:
 
 def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
     run, done = waiting_run(store, 1), list[int]()
-
     decide_run(store, run, {(0, 0): Result(7)})
     response = resumed(store, run, done, "done")
-
     assert (response.tools_used[0].result, done) == (7, [])
 
 
@@ -120,10 +116,8 @@ def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -
         each for each in interp.timeline(store.recorded(run)).in_order if each.how == "asked"
     )
     assert asked.may_have_run
-
     decide_run(store, run, {(0, 0): Result(2)})
     resumed(store, run, done, "done")
-
     assert done == []
 
 
@@ -138,7 +132,6 @@ def end_its_time(store: RunStore, run: str) -> None:
 def test_a_run_at_a_limit_is_listed_as_limited_also_with_an_open_question(store: RunStore) -> None:
     run = waiting_run(store, 1)
     end_its_time(store, run)
-
     assert [each.name for each in store.recorded(run).state.asks] == ["add"]
     assert store.row(run).status == "limited"
 
@@ -177,10 +170,8 @@ def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
 def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: RunStore) -> None:
     run, done = done_run(store), list[int]()
     before = store.entries(run)
-
     same = fork_run(store, run)
     changed = fork_run(store, run, counter("Count twice."))
-
     assert store.recorded(same).events == store.recorded(run).events
     assert store.recorded(changed).events == ()
     assert [store.row(each).facts.parent for each in (same, changed)] == [run, run]
@@ -191,7 +182,6 @@ def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: Ru
 def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> None:
     run, done = stopped_in_its_tool(store), list[int]()
     fork, other = fork_run(store, run), fork_run(store, run, counter("Count twice."))
-
     with pytest.raises(ApprovalNeeded):
         resumed(store, fork, done)
     assert [each.may_have_run for each in store.recorded(fork).state.asks] == [True]
@@ -228,12 +218,10 @@ def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) ->
     options = {"policy": interp.ask_all, "ends": ApprovalNeeded}
     run = began(store, loads_one(BOSS), calls(1), **options)
     decide_run(store, run, True)
-
     before = fork_run(store, run)
     with pytest.raises(interp.ModelError):
         resume_run(run, model=ScriptedModel([]), record=store)
     after = fork_run(store, run)
-
     assert [len(store.recorded(each).state.asks) for each in (before, after)] == [1, 0]
 
 
@@ -242,9 +230,7 @@ def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
     with pytest.raises(ApprovalNeeded):
         resumed(store, run, [])
     decide_run(store, run, True)
-
     (asked,) = store.recorded(fork_run(store, run)).state.asks
-
     assert asked.may_have_run
 
 
@@ -252,7 +238,6 @@ def test_a_fork_of_a_run_at_a_limit_asks_again_about_what_was_allowed(store: Run
     run = waiting_run(store, 1)
     decide_run(store, run, True)
     end_its_time(store, run)
-
     assert len(store.recorded(fork_run(store, run)).state.asks) == 1
 
 
@@ -263,9 +248,7 @@ def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> Non
     [second:Agent {{instruction: "{instruction}", model: "A/b"}}]
     """
     run = began(store, loads(greeter.format(instruction="End.")), "one", "two")
-
     fork = fork_run(store, run, loads(greeter.format(instruction="Finish.")))
-
     assert store.recorded(fork).events == store.recorded(run).events[:1]
     assert resume_run(fork, model=ScriptedModel(["three"]), record=store).content == "three"
 
@@ -301,7 +284,6 @@ def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
         begun.finish()
     with file.open("a") as torn:
         torn.write("[:ModelReplied {at")
-
     run = import_run(store, file)
     assert resumed(store, run, done, "two").content == "two"
     assert done == [1]
@@ -336,9 +318,7 @@ def test_a_run_that_has_ended_is_not_cancelled_just_then(
 def test_a_run_that_cannot_be_replayed_can_be_cancelled(store: RunStore) -> None:
     run = waiting_run(store, 1)
     store.ready().execute("UPDATE gram_entries SET text = '(:Nonsense)' WHERE seq = 1")
-
     cancel_run(store, run)
-
     assert store.row(run).status == "cancelled"
 
 
@@ -370,7 +350,6 @@ def test_a_cancelled_run_stays_cancelled_when_it_is_imported(
     cancel_run(store, run)
     export_run(store, run, file)
     store.prune(datetime.now(UTC))
-
     assert import_run(store, file) == run
     assert (store.row(run).status, store.row(run).reason) == ("cancelled", "cancelled")
 

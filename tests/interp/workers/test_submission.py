@@ -32,7 +32,6 @@ def test_a_submitted_run_is_queued_with_what_was_said_of_it(store: RunStore) -> 
         GREETER, "Hi.", store=store, conversation="talk", tenant="acme", priority=3,
         limits=Limits(iterations=2),
     )  # fmt: skip
-
     row, first = store.row(run), store.recorded(run).first
     assert (row.status, row.facts.agent, row.facts.conversation) == ("queued", "greeter", "talk")
     assert (row.facts.tenant, row.facts.priority) == ("acme", 3)
@@ -44,7 +43,6 @@ def test_a_submitted_run_is_queued_with_what_was_said_of_it(store: RunStore) -> 
 def test_a_queue_of_another_format_is_refused(store: RunStore) -> None:
     submit(GREETER, "Hi.", store=store)
     store.database.execute("UPDATE gram_workers_format SET format = 99")
-
     with pytest.raises(StoreError, match=r"the queue of its workers has format 99, and .* knows 1"):
         submit(GREETER, "Hi.", store=store)
 
@@ -55,7 +53,6 @@ def test_a_run_is_in_the_store_with_its_job_or_not_at_all(store: RunStore) -> No
     with pytest.raises(StoreError, match='"procrastinate_jobs" does not exist'):
         submit(GREETER, "Hi.", store=store, run_id="second")
     store.database.execute("ALTER TABLE other RENAME TO procrastinate_jobs")
-
     assert [row.id for row in store.rows()] == ["first"]
     assert submit(GREETER, "Hi.", store=store, run_id="second") == "second"
     assert jobs(store) == 2
@@ -69,7 +66,6 @@ def test_the_same_submission_is_one_run_whose_job_is_put_in_again_if_it_was_lost
             assert submit(GREETER, "Hi.", store=store, run_id="order-7") == "order-7"
             assert jobs(store) == 1
         store.database.execute("DELETE FROM procrastinate_jobs")
-
     assert [row.id for row in store.rows()] == ["order-7"]
 
 
@@ -90,7 +86,6 @@ def test_another_run_under_the_same_id_is_refused(
     given: dict[str, Any] = {"program": GREETER, "user_input": "Hi.", "priority": 3, "at": at}
     for _ in range(2):
         submit(**given, store=store, run_id="order-7")
-
     with pytest.raises(StoreError, match=f"was submitted under this id: {said}\n"):
         submit(**{**given, **change}, store=store, run_id="order-7")
     assert jobs(store) == 1
@@ -126,9 +121,7 @@ def test_a_run_says_why_it_waits(store: RunStore, database: str) -> None:
     second = submit(GREETER, "Hi.", store=store, conversation="talk")
     later = submit(TALKER, "Hi.", store=store, at=datetime.now(UTC) + timedelta(days=1))
     plain = submit(TALKER, "Hi.", store=store)
-
     reasons = why_queued(store, [first, second, later, plain])
-
     assert reasons[first] == "no worker is there"
     assert reasons[second] == f"waits for another turn of its conversation: run {first}"
     assert reasons[later].startswith("begins at ")
@@ -141,7 +134,6 @@ def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunSto
         "submit", HELLO, "Hello, I am Alice", "--record", database, "--offline", "--id", "hello-1",
         "--tenant", "acme", "--limit", "iterations=3", OPENAI_API_KEY=KEY,
     )  # fmt: skip
-
     assert (done.returncode, done.stdout) == (0, "hello-1\n"), done.stderr
     assert store.row("hello-1").facts.tenant == "acme"
     assert KEY not in "".join(store.entries("hello-1"))
@@ -164,7 +156,6 @@ def test_misuse_of_the_command_is_told(
     tmp_path: Path, arguments: list[str], code: int, said: str
 ) -> None:
     done = gram("submit", *arguments, cwd=tmp_path)
-
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
     assert not (tmp_path / "runs.db").exists()
 

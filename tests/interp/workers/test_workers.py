@@ -77,7 +77,6 @@ def test_a_worker_drives_what_is_submitted_before_and_while_it_runs(
         while_it_runs = submit(GREETER, "Hello, I am Bob", store=store)
         until(ended(store, while_it_runs))
         assert working.stop() == 0
-
     said = [store.recorded(run).state.context[-1].content for run in (before, while_it_runs)]
     assert said == ["Hello, Alice! Nice to meet you.", "Hello, Bob! Nice to meet you."]
 
@@ -112,7 +111,6 @@ def test_a_worker_that_is_told_to_stop_ends_what_it_does_and_takes_nothing_new(
         until(lambda: len(model_server.requests) == 1)
         second = submit(TALKER, "Hello", store=store)
         assert working.stop() == 0
-
     assert store.row(first).status == "done"
     assert store.row(second).status == "queued"
 
@@ -126,7 +124,6 @@ def test_what_does_not_end_within_the_grace_is_left_to_others_at_once(
         until(lambda: len(model_server.requests) == 1)
         assert working.stop() == 0
     assert store.row(run).status == "stopped"
-
     with worker(database, server=model_server):
         assert until(ended(store, run)) < 15
     assert store.recorded(run).state.context[-1].content == "Hi."
@@ -145,7 +142,6 @@ def test_the_runs_of_a_killed_worker_are_taken_over_within_30_seconds(
         with worker(database, "--tools", tools, server=model_server, log=log):
             killed.kill()
             seconds = until(lambda: len(lines(log)) == 2)
-
     assert seconds < 30
     assert lines(log) == [f"begins {run}/0/0"] * 2
     assert len(model_server.requests) == 1  # what the model had said was recorded
@@ -196,7 +192,6 @@ def test_runs_of_higher_priority_are_taken_first(
     runs = [submit(TALKER, f"priority {each}", store=store, priority=each) for each in (0, -5, 7)]
     with working(database, at_once=1):
         until(ended(store, *runs))
-
     said = [each["messages"][-1]["content"] for each in model_server.requests]
     assert said == ["priority 7", "priority 0", "priority -5"]
 
@@ -206,7 +201,6 @@ def test_a_run_begins_at_its_time(database: str, store: RunStore) -> None:
     run = submit(GREETER, "Hello", store=store, at=at)
     with working(database):
         until(ended(store, run))
-
     assert store.recorded(run).notes[0].time >= at - timedelta(milliseconds=1)  # as it is written
 
 
@@ -218,7 +212,6 @@ def test_the_turns_of_a_conversation_follow_each_other(
     runs = [submit(TALKER, f"turn {n}", priority=n, **talk) for n in range(4)]
     with working(database), working(database):
         until(ended(store, *runs))
-
     said = [[each["content"] for each in asked["messages"]] for asked in model_server.requests]
     expected = ["Talk."]
     for n, messages in enumerate(said):
@@ -238,7 +231,6 @@ def test_a_run_that_waits_for_approval_leaves_its_worker_and_comes_back(
         assert not store.recorded(run).tools_used
         decide_run(store, run, True)
         until(ended(store, run))
-
     assert [each.result for each in store.recorded(run).tools_used] == ["worked"]
 
 
@@ -252,7 +244,6 @@ def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
         until(worker_processes.ended_without_waits(store, passes))
         stays = submit(TALKER, "Hello", store=store)
         until(lambda: store.row(stays).status == "failed")
-
     assert "no" in (store.row(stays).reason or "")
     assert len(model_server.requests) == 5
 
@@ -276,7 +267,6 @@ def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
     with working(database):
         until(ended(store, readable))
         until(lambda: {store.row(run).status for run in (unreadable, found_later)} == {"failed"})
-
     assert "Nonsense" in (store.row(unreadable).reason or "")
 
 
@@ -343,9 +333,7 @@ def test_a_turn_follows_at_once_when_the_one_before_it_has_ended(
 ) -> None:
     first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
     store.database.execute("DELETE FROM procrastinate_jobs")  # both were taken, and were over
-
     end(store, database, first)
-
     assert store.row(first).status in ("cancelled", "done")
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
 
@@ -356,9 +344,7 @@ def test_a_run_goes_on_at_once_when_it_is_decided(store: RunStore, database: str
     log, kept = StoredRun.of(store, run)
     with suppress(ApprovalNeeded):
         Run(kept.state, ToolLibrary.of(some_work), record=log).finish()
-
     decide_run(store, run, False)
-
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(run,)]
 
 

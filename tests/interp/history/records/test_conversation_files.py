@@ -28,7 +28,6 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> 
     process = forking().Process(target=killed_while_it_saves, args=(path, context))
     process.start()
     process.join()
-
     assert process.exitcode == -signal.SIGXFSZ
     assert load_context(path) == context
 
@@ -49,6 +48,5 @@ def test_a_file_that_is_not_a_conversation_is_one_error_with_its_place(
     path.write_text(text)
     with pytest.raises((interp.ValidationError, GramDecodeError)) as caught:
         load_context(path)
-
     assert message in str(caught.value)
     assert str(caught.value).count("c.gram") == 1

@@ -30,9 +30,7 @@ def test_the_bytes_of_a_file_are_written_once() -> None:
     context = ConversationContext(
         [said(CHART), Message(interp.AssistantRole, "A chart."), said(same)]
     )
-
     text = dumps(to_pattern(context))
-
     assert text.count(BYTES) == 1
     assert text.count("sha256") == 1
     assert from_pattern(loads_one(text)) == context
@@ -43,10 +41,8 @@ def test_a_run_is_read_with_its_files(tmp_path: Path) -> None:
     path = tmp_path / "second.run.gram"
     given = ["Sure?", CHART, File("https://example.com/b.png")]
     model = ScriptedModel(["Sure."])
-
     second = run(AGENT, given, context=first.context, model=model, record=path)
     read = load_run(path)
-
     assert path.read_text().count(BYTES) == 1
     assert read.state.context == second.context
     assert read.state.run.attachments == (CHART, File("https://example.com/b.png"))
@@ -57,7 +53,6 @@ def test_the_turns_of_a_file_have_the_bytes_once(tmp_path: Path) -> None:
     for answer in ("A chart.", "Still one."):
         model = ScriptedModel([answer])
         run(AGENT, ["And this?", CHART], model=model, record=path, conversation=True)
-
     assert [each.attachments for each in load_run(path).state.context] == [(CHART,), ()] * 2
     assert path.read_text().count(BYTES) == 1
 
@@ -80,7 +75,6 @@ def test_a_fingerprint_tells_files_apart() -> None:
     request = Request(Model("A", "b"), "x", ConversationContext([said(CHART)]))
     other = evolve(request, messages=ConversationContext([said(File(b"GIF89a", "chart.png"))]))
     without = evolve(request, messages=ConversationContext([said()]))
-
     assert len({fingerprint(each) for each in (request, other, without)}) == 3
     assert fingerprint(request) == fingerprint(evolve(request))
 
@@ -100,8 +94,6 @@ def test_a_fingerprint_tells_files_apart() -> None:
 def test_what_is_no_file_is_refused_with_its_place(file: str, told: str) -> None:
     properties = ", ".join(filter(None, ('type: "image/png"', file)))
     text = f'[:Conversation | [:User {{content: "x"}} | (:File {{{properties}}})]]'
-
     with pytest.raises(interp.ValidationError, match=told) as caught:
         from_pattern(loads_one(text))
-
     assert caught.value.faults

@@ -57,7 +57,6 @@ SECONDS = st.none() | st.floats(0, 1e6).map(lambda seconds: round(seconds, 6))
 @given(strategies.events(), SECONDS)
 def test_every_event_comes_back_equal_from_one_line(event: Event, seconds: float | None) -> None:
     line = write_pattern(event_written(event, set(), seconds), style=lambda _: ONE_LINE)
-
     assert "\n" not in line
     assert written_event(loads_one(line), {})[:2] == (event, seconds)
     assert from_pattern(to_pattern(event)) == event
@@ -106,6 +105,5 @@ NONE_OF_THEM = [
 def test_what_is_none_of_them_is_told_with_its_place(text: str, column: str, message: str) -> None:
     with pytest.raises(ValidationError) as caught:
         from_pattern(loads_one("\n" + text))
-
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"2:{column}")

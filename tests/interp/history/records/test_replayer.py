@@ -32,11 +32,9 @@ def test_a_replayer_gives_what_the_machine_gave(
 ) -> None:
     drawn = recorded(program, random, stops_after)
     replayer, before = Replayer(drawn.first), drawn.first
-
     for event in drawn.events:
         answered = next((each for each in pending(before) if each.at == event.at), None)
         taken = replayer.take(event)
-
         assert (taken.before, taken.effect) == (before, answered)
         assert taken.taken == step(before, event)
         before = replayer.state
@@ -46,11 +44,9 @@ def test_what_a_call_answers_that_was_asked_about_since_is_the_question() -> Non
     pay = '[pay:Tool {description: "Pays."} | (to::String)==>(::Any)]'
     first = start(loads_one(f"[w:Workflow | {pay}]"), "me").state
     replayer = Replayer(first)
-
     at = ("pay",)
     events = (CallBegun(at), Resumed(), Decided(at, True), ToolReturned(at, "1"))
     begun, resumed, decided, returned = map(replayer.take, events)
-
     assert (begun.effect, resumed.effect) == (None, None)
     assert decided.effect == resumed.effects[0]
     assert returned.effect == decided.effects[0]

@@ -87,7 +87,6 @@ def is_whole(state: State, path: Path) -> bool:
 def test_a_file_holds_what_was_written(path: Path) -> None:
     run = Driven(RunFile(path))
     run.go_on()
-
     assert is_whole(run.state, path)
     assert path.stat().st_mode & 0o777 == 0o600
     assert load_run(path).steps[0].seconds == 0.1
@@ -98,7 +97,6 @@ def test_a_run_that_has_had_events_is_written_whole(path: Path) -> None:
     run.go_on(3)
     other = RunFile(path.with_name("other.gram"))
     other.begin(run.state, ())
-
     assert load_run(other.path).state == run.state
     assert other.path.read_text().splitlines()[1:] == run_text(run.state).splitlines()[1:]
 
@@ -176,9 +174,7 @@ def test_answers_that_were_folded_in_another_order_are_brought_together(path: Pa
     with run.log.held(lambda: run.state):
         run._fold(EVENTS[2])
     run.state = step(before, EVENTS[3]).state  # and the one that is written was not folded
-
     run.go_on()
-
     assert is_whole(run.state, path)
     assert tuple(run.state.events) != load_run(path).events
 
@@ -191,10 +187,8 @@ def test_what_another_process_did_otherwise_is_not_gone_on_with(path: Path) -> N
     with other.log.held(lambda: other.state):
         other._fold(ToolReturned((0, 1), "7"))
     run.state = step(run.state, EVENTS[2]).state
-
     with pytest.raises(OSError, match="another process has gone on with it; nothing recorded"):
         run.go_on()
-
     assert load_run(path).state == other.state
 
 
@@ -203,7 +197,6 @@ def test_another_run_in_its_place_is_refused(path: Path) -> None:
     run.go_on(1)
     path.unlink()
     RunFile(path).begin(run.state.beginning.with_run_id("other"), ())
-
     with pytest.raises(OSError, match="another run is recorded in it"):
         run.go_on()
 
@@ -216,10 +209,8 @@ def test_a_file_in_which_nothing_had_begun_is_a_new_one(path: Path, left: str) -
     path.write_text(left)
     with pytest.raises(ValidationError, match="nothing of a run had begun"):
         load_run(path)
-
     run = Driven(RunFile(path))
     run.go_on()
-
     assert is_whole(run.state, path)
 
 
@@ -227,9 +218,7 @@ def test_a_cut_off_entry_is_written_again(path: Path) -> None:
     run = Driven(RunFile(path))
     run.go_on(3)
     path.write_bytes(path.read_bytes()[:-9])
-
     run.go_on()
-
     assert is_whole(run.state, path)
 
 

@@ -79,7 +79,6 @@ def comes_back(state: State) -> None:
     """Check that a run is the same after it was written and read."""
     text = run_text(state)
     found = read_run(text)
-
     assert found.state == state
     assert found.first == state.beginning
     assert found.state.run_id == state.run_id
@@ -179,10 +178,8 @@ def test_the_tools_of_a_run_are_in_its_text() -> None:
 def test_what_is_no_first_entry_is_refused_with_its_place(old: str, new: str, told: str) -> None:
     text = run_text(start(AGENT, "hello", run_id="r").state)
     assert old in text
-
     with pytest.raises(interp.ValidationError) as caught:
         read_run(text.replace(old, new), "run.gram")
-
     assert told in str(caught.value)
     assert str(caught.value).startswith("run.gram:1:")
 
@@ -215,31 +212,25 @@ def test_a_reply_to_another_request_is_refused_with_its_line(
     assert old in lines[line]
     lines[line] = lines[line].replace(old, new)
     found = read_run("".join(lines), "run.gram")
-
     with pytest.raises(ReplayError, match="answers another request") as caught:
         found.check()
-
     assert str(caught.value).startswith(place)
     assert len(found.fitting) == int(place.split(":")[1]) - 2
 
 
 def test_an_event_that_does_not_fit_is_refused_with_its_line() -> None:
     lines = whole()
-
     with pytest.raises(
         ReplayError, match=r"^run\.gram:2:1: .*the run does not come to this"
     ) as told:
         read_run("".join([lines[0], *lines[2:]]), "run.gram")
-
     assert "; expected a reply of A/b at position (0)\n" in str(told.value)
 
 
 def test_layout_and_comments_do_not_count() -> None:
     lines = whole()
     lines[1:1] = ["// looked at\n", "\n"]
-
     found = read_run(format_text("".join(lines)))
-
     assert found.state == read_run("".join(whole())).state
     found.check()
 
@@ -249,6 +240,5 @@ def test_any_other_text_is_refused_with_an_error_of_ours(data: st.DataObject) ->
     text = "".join(whole())
     start_, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
     changed = text[:start_] + data.draw(st.text(max_size=5)) + text[end:]
-
     with suppress(GramError):
         read_run(changed)

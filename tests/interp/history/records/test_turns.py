@@ -30,7 +30,6 @@ def test_each_turn_goes_on_from_the_one_before(path: Path) -> None:
     say(path, "one", CALLS, "a")
     say(path, "two", "b")
     say(path, "three", "c", policy=ask_all)
-
     first, second, third = load_runs(path)
     assert [each.content for each in third.state.context][-5:] == ["a", "two", "b", "three", "c"]
     assert second.first.context[:-1] == first.state.context
@@ -44,7 +43,6 @@ def test_what_a_turn_has_no_more_is_not_taken_over(path: Path) -> None:
     say(path, "one", "1", policy=ask_all, settings={"temperature": 1})
     say(path, "two", "2", settings={"temperature": 1.0})
     say(path, "three", "3")
-
     first, second, third = load_runs(path)
     assert (first.first.run.policy, second.first.run.policy) == (ask_all, third.first.run.policy)
     assert repr(second.first.run.settings["temperature"]) == "1.0"
@@ -56,7 +54,6 @@ def test_a_turn_costs_what_it_says(path: Path) -> None:
     for number in range(16):
         say(path, f"question {number:03}", f"answer {number:03}")
         sizes.append(path.stat().st_size)
-
     steps = [after - before for before, after in pairwise(sizes)][1:]
     assert max(steps) < 1.05 * min(steps)
     assert max(steps) < sizes[0]
@@ -65,9 +62,7 @@ def test_a_turn_costs_what_it_says(path: Path) -> None:
 def test_a_turn_whose_tools_ran_is_taken_up(path: Path) -> None:
     with pytest.raises(ModelError):
         say(path, "one", CALLS, ModelError("down"))
-
     say(path, "two", "2")
-
     roles = [each.role.name for each in load_run(path).state.context]
     assert roles == ["user", "assistant", "add", "user", "assistant"]
 
@@ -77,7 +72,6 @@ def test_a_turn_that_did_nothing_leaves_nothing(path: Path) -> None:
     with pytest.raises(ModelError):
         say(path, "two", ModelError("down"))
     say(path, "three", "3")
-
     assert [each.content for each in load_run(path).state.context] == ["one", "1", "three", "3"]
     assert len(load_runs(path)) == 3
 
@@ -86,7 +80,6 @@ def test_the_last_turn_can_be_resumed_and_an_earlier_one_not(path: Path) -> None
     with pytest.raises(ModelError):
         say(path, "one", ModelError("down"))
     assert resume_run(path, LIBRARY, model=ScriptedModel(["1"])).content == "1"
-
     with pytest.raises(ModelError):
         say(path, "two", ModelError("down"))
     say(path, "three", "3")
@@ -98,7 +91,6 @@ def test_the_last_turn_can_be_resumed_and_an_earlier_one_not(path: Path) -> None
 
 def test_a_file_with_a_run_is_taken_by_no_other(path: Path) -> None:
     say(path, "one", "1")
-
     with pytest.raises(FileExistsError, match="exists already"):
         say(path, "two", "2", conversation=None)
 
@@ -109,9 +101,7 @@ def test_a_turn_that_was_taken_back_stays_in_the_file(path: Path) -> None:
     talk = open_conversation(path, True, None)
     talk.cut(talk.context[:2])
     assert [each.content for each in talk.context] == ["one", "1"]
-
     say(path, "three", "3")
-
     assert [each.content for each in load_run(path).state.context] == ["one", "1", "three", "3"]
     assert len(load_runs(path)) == 3
     assert len(load_turns(path).talk) == 2
@@ -121,7 +111,6 @@ def test_a_conversation_that_another_process_went_on_with_is_refused(path: Path)
     say(path, "one", "1")
     talk = open_conversation(path, True, None)
     say(path, "two", "2")
-
     for _ in range(2):
         with pytest.raises(OSError, match="another process has gone on"):
             talk.log()
@@ -131,7 +120,5 @@ def test_what_a_killed_process_left_is_cut_off_by_the_next_turn(path: Path) -> N
     say(path, "one", "1")
     with path.open("a") as file:
         file.write("[:Run {after: ")
-
     say(path, "two", "2")
-
     assert [each.content for each in load_run(path).state.context] == ["one", "1", "two", "2"]

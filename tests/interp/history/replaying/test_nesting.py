@@ -82,7 +82,6 @@ def test_what_has_ended_stays_as_it_was_shown(
     now = [each for each in timeline(drawn).in_order if not each.is_open]
     fewer = RecordedRun(drawn.first, drawn.entries[: len(drawn.entries) // 2], "", None, ())
     before = [each for each in timeline(fewer).in_order if not each.is_open]
-
     assert now[: len(before)] == before
 
 
@@ -180,14 +179,12 @@ def test_a_round_that_has_not_ended_has_an_entry(tmp_path: Path) -> None:
             model=ScriptedModel(["x"]),
             record=tmp_path / "r",
         )
-
     (entry,) = timeline(tmp_path / "r", has_prices=False).entries
     assert (entry.kind, entry.at, entry.how) == ("round", (0,), "running")
 
 
 def test_tools_are_steps_of_a_workflow(tmp_path: Path) -> None:
     found, wrote = shown(tmp_path / "run.gram", "seek", "done").entries
-
     assert (found.kind, found.who, found.at, found.result) == ("tool", "seek", ("search",), '"sea"')
     assert (shape(wrote), wrote.who) == (("writer", ["asks"]), "seek")
     assert wrote.children[0].who == "writer"
@@ -201,9 +198,7 @@ def test_what_is_not_waited_for_any_more_is_told() -> None:
     """)
     first, (call, _), _ = start(program, "x")
     last = Replayer(first).take(CallFailed(call.at, "out of order"))
-
     looked, wrote = timeline(RecordedRun(first, (last,), "", None, ())).entries
-
     assert (looked.how, looked.error) == ("failed", "out of order")
     assert (wrote.how, wrote.children[0].how) == ("dropped", "dropped")
     assert wrote.error == "not waited for: another step failed"

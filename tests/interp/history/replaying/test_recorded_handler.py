@@ -24,7 +24,6 @@ def test_a_recorded_run_is_the_world_of_another_run(file: Path) -> None:
     done: list[int] = []
     model = ScriptedModel([CALLS, "done"])
     response = run(AGENT, "go", counting(done), model=model, record=file)
-
     assert run(AGENT, "go", handler=recorded(file)) == response
     assert asyncio.run(interp.arun(AGENT, "go", handler=recorded(file))) == response
     watched = interp.begin(AGENT, "go", handler=recorded(file)).stream()
@@ -35,10 +34,8 @@ def test_a_recorded_run_is_the_world_of_another_run(file: Path) -> None:
 def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: Path) -> None:
     run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
     changed = loads_one(dumps(AGENT).replace("Count.", "Count well."))
-
     with pytest.raises(ReplayError) as caught:
         run(changed, "go", handler=recorded(file))
-
     lines = str(caught.value).splitlines()
     told = "the request at position (0) is not the one that was recorded:"
     assert lines[0] == f"{file}:3:1: {told}"
@@ -53,7 +50,6 @@ def test_what_a_policy_answered_on_resuming_is_answered_again(
     with pytest.raises(ApprovalNeeded):
         run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
     response = resume_run(file, counting([]), model=ScriptedModel(["done"]), policy=policy)
-
     assert run(AGENT, "go", policy=ask_all, handler=recorded(file)) == response
 
 

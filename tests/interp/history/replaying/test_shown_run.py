@@ -67,12 +67,10 @@ def test_a_run_that_is_followed_is_shown_as_far_as_it_is(
     file, half = tmp_path / "a.run.gram", len(lines) // 2
     file.write_bytes(b"".join(lines[:half]))
     looks = follow(file)
-
     first = next(looks)
     with file.open("ab") as more:
         more.write(b"".join(lines[half:]))
     second = next(looks)
-
     assert first.requests < second.requests
     assert second == timeline(load_run(file))
 
@@ -82,7 +80,5 @@ def test_a_run_that_is_done_and_that_nobody_writes_is_waited_for_no_more(
 ) -> None:
     file = files[2]
     monkeypatch.setattr(replay, "time", lambda: file.stat().st_mtime)  # it was written just now
-
     (shown,) = follow(file)
-
     assert shown == timeline(load_run(file))

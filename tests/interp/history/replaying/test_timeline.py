@@ -44,7 +44,6 @@ def positions(entries: tuple[Entry, ...]) -> list[tuple[int | str, ...]]:
 
 def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
     found = of(file, CALLS, "done")
-
     assert (found.input, found.answer, found.waits_for) == ("go", "done", ())
     assert [(each.kind, each.how) for each in found.entries] == [
         ("model", "done"),
@@ -58,7 +57,6 @@ def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
 
 def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
     found = stopped(file, CALLS)
-
     assert positions(found.waits_for) == [(0, 0), (0, 1)]
     assert {each.how for each in found.waits_for} == {"asked"}
     assert found.answer is None
@@ -82,14 +80,12 @@ def test_what_the_caller_changes_on_resuming_is_an_entry(file: Path) -> None:
     stopped(file, CALLS)
     changed: Any = {"approve": lambda _: True, "limits": interp.Limits(tokens=7)}
     interp.resume_run(file, counting([]), model=ScriptedModel(["done"]), **changed)
-
     (change,) = (each for each in timeline(load_run(file)).entries if each.kind == "change")
     assert change.to_json()["arguments"] == {"limits": {"tokens": 7}}
 
 
 def test_json_leaves_out_what_is_unknown(file: Path) -> None:
     (entry,) = json.loads(json.dumps(of(file, "done").to_json()))["entries"]
-
     assert entry["at"] == [0]
     assert entry["result"] == "done"
     assert "error" not in entry
@@ -104,9 +100,7 @@ def test_the_cost_of_a_run_is_that_of_its_replies(file: Path) -> None:
     model = ScriptedModel([reply])
     priced = loads_one(dumps(AGENT).replace("A/b", "OpenAI/gpt-5"))
     run(priced, "go", counting([]), model=model, record=file)
-
     found = timeline(load_run(file))
-
     assert found.usage == Usage(1000, 500)
     assert found.cost == price_of(Model("OpenAI", "gpt-5"), Usage(1000, 500))
 
@@ -143,10 +137,8 @@ AT_ONCE = parse_program("""
 def test_what_begins_and_ends_at_once_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "run.gram"
     run(AT_ONCE, {"items": []}, agent="outer", model=ScriptedModel([]), record=file)
-
     entries = timeline(load_run(file)).entries
     found = [(each.at, each.kind, each.how, each.arguments, each.result) for each in entries]
-
     assert found == [
         (("inner",), "workflow", "done", "[]", "[]"),
         (("last",), "workflow", "done", "[]", "[]"),

@@ -40,7 +40,6 @@ def test_a_turn_goes_on_from_those_before_it(store: RunStore, address: str) -> N
     run(AGENT, "I'm Al", LIBRARY, model=model, record=store, conversation="al")
     answer = run(AGENT, "1 + 1?", LIBRARY, model=model, record=address, conversation="al")
     say(store, "hi", "hey", name="bo")
-
     assert said(store) == ["I'm Al", "hello Al", "1 + 1?", "", "2", "two"]
     assert store.conversation("al").context == answer.context
     assert [each.content for each in model.requests[1].messages] == said(store)[:3]
@@ -52,7 +51,6 @@ def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None
     words = [f"answer {n} " + "x" * 500 for n in range(6)]
     for word in words:
         say(store, "more", word)
-
     rows = list(store.rows(conversation="al"))
     assert [len(store.recorded(row.id).first.context) for row in rows] == [11, 9, 7, 5, 3, 1]
     assert all(store.recorded(row.id).state.context[-1].content in words for row in rows)
@@ -64,7 +62,6 @@ def test_it_is_read_a_page_at_a_time(store: RunStore) -> None:
     for n in range(5):
         say(store, f"question {n}", f"answer {n}")
     conversation = store.conversation("al")
-
     last = conversation.page(limit=3)
     assert [each.content for each in last] == ["answer 3", "question 4", "answer 4"]
     before = conversation.page(before=len(conversation) - 3, limit=3)
@@ -94,7 +91,6 @@ def test_turns_never_overlap(store: RunStore, address: str) -> None:
 def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) -> None:
     turn = unanswered(store, "hi", CALLS)
     assert said(store) == []
-
     resume_run(turn, LIBRARY, model=ScriptedModel(["hello"]), record=store)
     assert said(store) == ["hi", "", "2", "hello"]
 
@@ -102,7 +98,6 @@ def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) ->
 def test_a_turn_that_was_left_is_refused_once_the_conversation_has_gone_on(store: RunStore) -> None:
     turn = unanswered(store, "hi")
     say(store, "again", "yes")
-
     with pytest.raises(RunTakenError, match="the conversation al has gone on since"):
         resume_run(turn, LIBRARY, model=ScriptedModel(["late"]), record=store)
     assert said(store) == ["again", "yes"]
@@ -117,7 +112,6 @@ def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
     assert said(store) == []
     store.ready().execute("UPDATE gram_runs SET leased_until = 1")
     (turn,) = store.rows()
-
     assert resume_run(turn.id, LIBRARY, record=store).content == "hello"
     assert said(store) == ["hi", "hello"]
     assert store.row(turn.id).status == "done"
@@ -160,7 +154,6 @@ def test_conversations_are_listed_those_that_changed_last_first(store: RunStore)
     al, bo = store.conversations()
     assert al.changed is not None
     earlier = al.changed - timedelta(seconds=1)
-
     assert [(each.name, len(each)) for each in (al, bo)] == [("al", 4), ("bo", 2)]
     assert [each.name for each in store.conversations(before=earlier)] == ["bo"]
     assert [each.name for each in store.conversations(limit=1)] == ["al"]
@@ -170,9 +163,7 @@ def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunSto
     for name in ("al", "bo", "al"):
         say(store, "hi", "hey", name=name)
     al = store.conversation("al")
-
     al.remove()
-
     assert (len(al), len(list(store.rows())), said(store, "bo")) == (0, 1, ["hi", "hey"])
     for table, left in {"runs": 1, "entries": 3, "messages": 2, "conversations": 1}.items():
         assert store.ready().execute(f"SELECT count(*) FROM gram_{table}") == [(left,)]
@@ -198,7 +189,6 @@ def test_a_turn_after_messages_that_were_removed_is_refused(store: RunStore) -> 
     say(store, "hi", "hey")
     context = store.conversation("al").context
     store.conversation("al").remove()
-
     log = StoredRun(store, "late", facts=RunFacts("counter", conversation="al"))
     with pytest.raises(StoreError, match="the conversation al was removed since this turn began"):
         log.begin(start(AGENT, "and then?", context)[0], [])

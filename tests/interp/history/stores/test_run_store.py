@@ -42,14 +42,12 @@ def test_entries_are_kept_in_order(store: RunStore) -> None:
     claim = store.claim("one")
     for entry in ("(:A)", '(:B {text: "\'é\\n"})'):
         claim.append(entry)
-
     assert store.entries("one") == ["(:Run)", "(:A)", '(:B {text: "\'é\\n"})']
     assert store.entries("two") == ["(:Run)"]
 
 
 def test_a_run_is_made_once(store: RunStore) -> None:
     made(store, "one")
-
     with pytest.raises(StoreError, match="it has a run one already"):
         store.create("one", "(:Other)", FACTS)
     assert store.entries("one") == ["(:Run)"]
@@ -58,10 +56,8 @@ def test_a_run_is_made_once(store: RunStore) -> None:
 def test_a_run_that_is_claimed_cannot_be_claimed_by_others(store: RunStore, address: str) -> None:
     made(store, "one")
     claim = store.claim("one")
-
     with open_store(address) as other, pytest.raises(RunTakenError, match="another process goes"):
         other.claim("one")
-
     claim.let_go("stopped", Usage(1, 2))
     with open_store(address) as other:
         assert other.claim("one").fence == claim.fence + 1
@@ -73,13 +69,11 @@ def test_an_owner_that_lost_its_claim_writes_nothing_more(store: RunStore, addre
     old.append("(:Old)")
     with open_store(address) as other:
         new = other.take_over("one")
-
         with pytest.raises(RunTakenError, match="was taken over"):
             old.append("(:Late)")
         with pytest.raises(RunTakenError, match="was taken over"):
             old.let_go("done", Usage(0, 0))
         new.append("(:New)")
-
     assert not old.is_held
     assert store.entries("one") == ["(:Run)", "(:Old)", "(:New)"]
 
@@ -88,9 +82,7 @@ def test_an_owner_that_is_not_heard_of_any_more_is_not_waited_for(store: RunStor
     made(store, "one")
     claim = store.claim("one")
     assert store.row("one").status == "running"
-
     store.ready().execute("UPDATE gram_runs SET leased_until = leased_until - 60")
-
     assert store.row("one").status == "stopped"
     assert store.claim("one").fence > claim.fence
 
@@ -116,7 +108,6 @@ def test_an_owner_of_this_machine_that_is_dead_is_not_waited_for(
     made(store, "one")
     store.close()
     assert forked(lambda: open_store(address).claim("one").fence) == 1
-
     assert store.claim("one").fence == 2
 
 
@@ -144,7 +135,6 @@ def test_what_several_threads_write_at_once_is_all_kept(store: RunStore) -> None
     with log.held(), ThreadPoolExecutor(4) as threads:
         for n in range(40):
             threads.submit(log.note, Begun((n,)))
-
     assert len(store.entries("one")) == 41
 
 
@@ -156,7 +146,6 @@ def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) ->
     claim.append("(:A)")
     claim.let_go("done", Usage(1, 2))
     claim.let_go("done", Usage(1, 2))
-
     assert store.entries("one") == ["(:Run)", "(:A)"]
 
 
@@ -184,10 +173,8 @@ def test_lists_are_filtered_the_newest_first_and_read_in_pages(store: RunStore) 
 def test_only_runs_that_have_ended_are_pruned(store: RunStore) -> None:
     made(store, "a", "b", "c")
     store.claim("a").let_go("done", Usage(0, 0))
-
     assert store.prune(datetime.now(UTC) - timedelta(hours=1)) == 0
     assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
-
     assert sorted(row.id for row in store.rows()) == ["b", "c"]
     assert store.entries("b") == ["(:Run)"]
     assert store.ready().execute("SELECT count(*) FROM gram_entries") == [(2,)]
@@ -235,7 +222,6 @@ def test_a_store_is_made_once_by_those_who_open_it_at_the_same_time(address: str
 def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> None:
     made(store, "one")
     store.ready().execute("UPDATE gram_store SET format = 99")
-
     with open_store(address) as later, pytest.raises(StoreError, match="has format 99"):
         later.row("one")
 
@@ -325,7 +311,6 @@ def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, databa
         claim = store.claim("one")
         postgres.restart()
         claim.append("(:A)")
-
         assert store.entries("one") == ["(:Run)", "(:A)"]
 
 
@@ -356,7 +341,6 @@ def test_statements_are_not_prepared_where_a_pooler_forgets_them(database: str) 
         for number in range(20):
             store.database.execute(forget)
             claim.append(f"(:A {{n: {number}}})")
-
         assert len(store.entries("one")) == 21
 
 
@@ -396,7 +380,6 @@ def test_no_message_has_a_password(address: str, tmp_path: Path) -> None:
         open_store(address, must_exist=True) as store,
     ):
         made(store, "one")
-
     assert not re.search("pa55|word9", str(raised.value))
     assert not list(tmp_path.iterdir())
 
@@ -457,7 +440,6 @@ def test_what_no_database_can_look_for_is_refused(store: RunStore) -> None:
 def test_a_first_entry_that_was_changed_is_told(store: RunStore) -> None:
     made(store, "one")
     store.ready().execute("UPDATE gram_entries SET text = '{broken'")
-
     with pytest.raises(GramError, match="run one of "):
         store.recorded("one")
 
@@ -468,6 +450,5 @@ def test_a_claim_that_nobody_holds_any_more_is_not_waited_for(store: RunStore) -
     fence = claim.fence
     assert store.row("one").status == "running"
     del claim
-
     assert store.row("one").status == "stopped"
     assert store.claim("one").fence == fence + 1

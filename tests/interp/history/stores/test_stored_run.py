@@ -39,7 +39,6 @@ def test_a_store_holds_a_run_as_it_was(store: RunStore) -> None:
     begun.finish()
     kept = store.recorded(begun.state.run_id)
     row = store.row(begun.state.run_id)
-
     assert kept.state == begun.state
     assert fold(kept.first, kept.events) == begun.state
     assert interp.run(AGENT, "go", LIBRARY, handler=interp.recorded(kept)).content == "done"
@@ -50,9 +49,7 @@ def test_a_run_that_failed_is_resumed_by_its_id(store: RunStore, address: str) -
     run_id = stopped(store, CALLS, KeyboardInterrupt(), by=KeyboardInterrupt).state.run_id
     row, done = store.row(run_id), list[int]()
     assert (row.status, row.reason) == ("stopped", "interrupted")
-
     response = resume_run(run_id, counting(done), model=ScriptedModel(["done"]), record=address)
-
     assert (response.content, done) == ("done", [])
     assert store.row(run_id).status == "done"
     assert resume_run(run_id, LIBRARY, model=ScriptedModel([]), record=store).content == "done"
@@ -62,9 +59,7 @@ def test_a_run_that_waits_for_approval_says_so(store: RunStore) -> None:
     asking = stopped(store, CALLS, by=interp.ApprovalNeeded, policy=interp.ask_all)
     run_id, done, model = asking.state.run_id, list[int](), ScriptedModel(["done"])
     assert store.row(run_id).status == "waiting"
-
     resume_run(run_id, counting(done), model=model, approve=lambda _: True, record=store)
-
     assert (store.row(run_id).status, done) == ("done", [1])
 
 
@@ -114,7 +109,6 @@ def test_a_run_that_would_be_folded_otherwise_is_refused_with_its_place(store: R
     (head,) = store.ready().execute("SELECT text FROM gram_entries WHERE seq = 0")[0]
     other = head.replace("Count.", "Tell.")
     store.ready().execute("UPDATE gram_entries SET text = ? WHERE seq = 0", other)
-
     with pytest.raises(GramError) as raised:
         resume_run(run_id, LIBRARY, model=ScriptedModel(["late"]), record=store)
     assert run_id in str(raised.value)
@@ -145,7 +139,6 @@ def test_a_run_that_has_failed_since_it_was_read_is_not_gone_on_with(store: RunS
     run_id = stopped(store).state.run_id
     log, kept = StoredRun.of(store, run_id)
     store.claim(run_id).let_go("failed", interp.Usage(None, None), "its worker died")
-
     late = Run(kept.state, LIBRARY, model=ScriptedModel(["late"]), record=log)
     with pytest.raises(RunTakenError, match="has gone on with it since it was read"):
         late.finish()
