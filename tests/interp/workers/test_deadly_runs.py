@@ -48,10 +48,8 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
     assert begun.count("begins deadly/0/0") == 5
     assert begun.count("begins beside/0/0") > 1
     assert store.row("beside").status == "done"
-    assert (store.row("deadly").status, store.row("deadly").reason) == (
-        "failed",
-        "its worker died 5 times at the same place: work at position (0, 0)",
-    )
+    reason = "its worker died 5 times at the same place: work at position (0, 0)"
+    assert (store.row("deadly").status, store.row("deadly").reason) == ("failed", reason)
 
 
 DEAD = "elsewhere/1/1/x"
@@ -64,12 +62,8 @@ def test_deaths_are_counted_once_each_and_anew_after_an_event(
     queue = RunQueue(postgres_of(store))
 
     def dies() -> None:  # as a claim leaves the run that nobody renews
-        store.database.execute(
-            "UPDATE gram_runs SET status = 'running', fence = fence + 1, leased_until = 0, "
-            "owner = ? WHERE id = ? RETURNING id",
-            DEAD,
-            run,
-        )
+        left = "status = 'running', fence = fence + 1, leased_until = 0, owner = ?"
+        store.database.execute(f"UPDATE gram_runs SET {left} WHERE id = ?", DEAD, run)
 
     assert queue.deaths(run, 0, DEAD) == 0
     dies()

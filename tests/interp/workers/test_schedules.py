@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from interp.history import RunStore
 from interp.workers import Worker, read_schedules
 from interp.workers.submission import submit_due
 from tests.interp.worker_processes import TALKER, ended, until, worker
+from tests.interp.worker_threads import at_work
 from tests.paths import EXAMPLES
 
 EACH_MINUTE = """
@@ -54,10 +55,8 @@ def test_each_time_is_run_once_however_many_workers_have_it(
     schedules.write_text(EACH_MINUTE, "utf-8")
     (each_minute,) = read_schedules(schedules)
     each_second = evolve(each_minute, cron="* * * * * *")
-    workers = [
-        Worker(database, hello_world_tool_library, schedules=times)
-        for times in ([each_second], [each_second], [])
-    ]
+    times = ([each_second], [each_second], [])
+    workers = [Worker(database, hello_world_tool_library, schedules=each) for each in times]
 
     def done() -> list[datetime]:
         ended = sorted(row.id for row in store.rows() if row.status == "done")
@@ -67,14 +66,10 @@ def test_each_time_is_run_once_however_many_workers_have_it(
         times = done()
         return bool(times) and {times[0] + timedelta(seconds=n) for n in range(3)} <= set(times)
 
-    async def work() -> None:
-        working = [asyncio.create_task(each.awork()) for each in workers]
-        await asyncio.to_thread(until, three_have_ended)
+    with ExitStack() as working:
         for each in workers:
-            each.stop()
-        await asyncio.gather(*working)
-
-    asyncio.run(work())
+            working.enter_context(at_work(each))
+        until(three_have_ended)
 
 
 def test_a_time_that_another_file_has_submitted_is_logged(

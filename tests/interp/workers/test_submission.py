@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gram import loads_one
+from gram import GramError, loads_one
 from gram.extras import install
-from interp import ConfigurationError, Limits, ScriptedModel, ValidationError, submit
+from interp import Limits, ScriptedModel, submit
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.workers import why_queued
@@ -91,41 +91,36 @@ def test_another_run_under_the_same_id_is_refused(
     assert jobs(store) == 1
 
 
-def test_what_cannot_run_is_refused_before_it_is_queued(store: RunStore) -> None:
-    broken = loads_one('[a:Agent {model: "OpenAI/x"}]')
-    nowhere = loads_one('[a:Agent {instruction: "Hi.", model: "Nobody/x"}]')
-
-    with pytest.raises(ValidationError):
-        submit(broken, "Hi.", store=store)
-    with pytest.raises(ValidationError, match="empty"):
-        submit(GREETER, " ", store=store)
-    with pytest.raises(ConfigurationError, match="Nobody"):
-        submit(nowhere, "Hi.", store=store)
-    with pytest.raises(ConfigurationError, match="the offline model is Offline/rehearsal"):
-        submit(GREETER, "Hi.", store=store, model="Offline/other")
-    with pytest.raises(ConfigurationError, match="at needs a time zone"):
-        submit(GREETER, "Hi.", store=store, at=datetime(2027, 1, 1))
-    with pytest.raises(ConfigurationError, match="run_id is 1 to 100 letters"):
-        submit(GREETER, "Hi.", store=store, run_id="a b")
-    with pytest.raises(ConfigurationError, match="priority is from -1000000 to 1000000"):
-        submit(GREETER, "Hi.", store=store, priority=10**9)
-    with pytest.raises(ConfigurationError, match="handler is no option that is kept"):
-        submit(GREETER, "Hi.", store=store, handler=None)  # type: ignore[call-arg]  # wrong on purpose
-    with pytest.raises(TypeError, match="model must be"):
-        submit(GREETER, "Hi.", store=store, model=ScriptedModel(["x"]))  # type: ignore[arg-type]  # wrong on purpose
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"program": loads_one('[a:Agent {model: "OpenAI/x"}]')}, "instruction"),
+        ({"user_input": " "}, "empty"),
+        ({"model": "Nobody/x"}, "Nobody"),
+        ({"model": "Offline/other"}, "the offline model is Offline/rehearsal"),
+        ({"at": datetime(2027, 1, 1)}, "at needs a time zone"),
+        ({"run_id": "a b"}, "run_id is 1 to 100 letters"),
+        ({"priority": 10**9}, "priority is from -1000000 to 1000000"),
+        ({"handler": None}, "handler is no option that is kept"),
+        ({"model": ScriptedModel(["x"])}, "model must be"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_it_is_queued(
+    store: RunStore, change: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(GramError, match=said):
+        submit(**{"program": GREETER, "user_input": "Hi.", **change}, store=store)
     assert list(store.rows()) == []
 
 
 def test_a_run_says_why_it_waits(store: RunStore, database: str) -> None:
-    first = submit(GREETER, "Hi.", store=store, conversation="talk")
-    second = submit(GREETER, "Hi.", store=store, conversation="talk")
+    first, second = (submit(GREETER, "Hi.", store=store, conversation="talk") for _ in range(2))
     later = submit(TALKER, "Hi.", store=store, at=datetime.now(UTC) + timedelta(days=1))
     plain = submit(TALKER, "Hi.", store=store)
     reasons = why_queued(store, [first, second, later, plain])
-    assert reasons[first] == "no worker is there"
-    assert reasons[second] == f"waits for another turn of its conversation: run {first}"
-    assert reasons[later].startswith("begins at ")
-    assert reasons[plain] == "no worker is there"
+    assert reasons.pop(later).startswith("begins at ")
+    turn = f"waits for another turn of its conversation: run {first}"
+    assert reasons == {**dict.fromkeys((first, plain), "no worker is there"), second: turn}
     assert "no worker is there" in gram("runs", "list", "--record", database).stdout
 
 
@@ -145,11 +140,7 @@ def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunSto
         ([HELLO, "Hi."], 4, "workers need a store on Postgres"),
         ([HELLO, "Hi.", "--record", "runs.db"], 4, "workers need a store on Postgres"),
         ([HELLO, "--record", "postgresql://x/y"], 2, "say something to the agent"),
-        (
-            [HELLO, "Hi.", "--record", "postgresql://x/y", "--not-before", "soon"],
-            2,
-            "--not-before soon: write",
-        ),
+        ([HELLO, "", "--record", "postgresql://x/y", "--not-before", "soon"], 2, "soon: write"),
     ],
 )
 def test_misuse_of_the_command_is_told(

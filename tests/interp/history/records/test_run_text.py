@@ -120,14 +120,8 @@ TALK = interp.ConversationContext([Message(interp.UserRole, "hi"), Message(Assis
         (AGENT, "hello", {}),
         (AGENT, {"input": '{"not": "read"}'}, {}),
         (AGENT, "hello", {"context": TALK, "check_results": False}),
-        (
-            AGENT,
-            "hello",
-            {
-                "policy": ApprovalPolicy(otherwise="ask"),
-                "limits": Limits(tokens=7, run_seconds=None),
-            },
-        ),
+        (AGENT, "hello", {"policy": ApprovalPolicy(otherwise="ask")}),
+        (AGENT, "hello", {"limits": Limits(tokens=7, run_seconds=None)}),
         (SIGNED, {"x": 1}, {}),
         (ONE, {"x": 1}, {"context": TALK}),
         (over(agent_instruction, lambda _: "Help well.\n", AGENT), "hello", {}),
@@ -220,10 +214,9 @@ def test_a_reply_to_another_request_is_refused_with_its_line(
 
 def test_an_event_that_does_not_fit_is_refused_with_its_line() -> None:
     lines = whole()
-    with pytest.raises(
-        ReplayError, match=r"^run\.gram:2:1: .*the run does not come to this"
-    ) as told:
+    with pytest.raises(ReplayError, match="the run does not come to this") as told:
         read_run("".join([lines[0], *lines[2:]]), "run.gram")
+    assert str(told.value).startswith("run.gram:2:1: ")
     assert "; expected a reply of A/b at position (0)\n" in str(told.value)
 
 

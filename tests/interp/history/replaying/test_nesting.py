@@ -79,9 +79,11 @@ def test_what_has_ended_stays_as_it_was_shown(
     program: Pattern, random: Random, stops_after: int
 ) -> None:
     drawn = recorded(program, random, stops_after)
-    now = [each for each in timeline(drawn).in_order if not each.is_open]
     fewer = RecordedRun(drawn.first, drawn.entries[: len(drawn.entries) // 2], "", None, ())
-    before = [each for each in timeline(fewer).in_order if not each.is_open]
+    before, now = (
+        [entry for entry in timeline(each, has_prices=False).in_order if not entry.is_open]
+        for each in (fewer, drawn)
+    )
     assert now[: len(before)] == before
 
 
@@ -172,13 +174,7 @@ def test_rounds_of_a_loop_are_inside_it(tmp_path: Path) -> None:
 
 def test_a_round_that_has_not_ended_has_an_entry(tmp_path: Path) -> None:
     with pytest.raises(ModelError):
-        run(
-            parse_program(TEAM),
-            "x",
-            agent="refine",
-            model=ScriptedModel(["x"]),
-            record=tmp_path / "r",
-        )
+        shown(tmp_path / "r", "refine", "x")
     (entry,) = timeline(tmp_path / "r", has_prices=False).entries
     assert (entry.kind, entry.at, entry.how) == ("round", (0,), "running")
 

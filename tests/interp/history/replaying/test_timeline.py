@@ -11,7 +11,7 @@ import pytest
 import interp
 from gram import dumps, loads_one
 from interp import ScriptedModel, Usage, ask_all, load_run, run, timeline
-from interp.history.replaying import Entry, Timeline
+from interp.history.replaying import Timeline
 from interp.models import price_of
 from interp.views import run_page, summary
 from lenses_ext import Model, parse_program
@@ -38,26 +38,18 @@ def stopped(file: Path, *replies: Any, **options: Any) -> Timeline:
     return timeline(load_run(file), has_prices=False)
 
 
-def positions(entries: tuple[Entry, ...]) -> list[tuple[int | str, ...]]:
-    return [each.at for each in entries]
-
-
 def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
     found = of(file, CALLS, "done")
     assert (found.input, found.answer, found.waits_for) == ("go", "done", ())
-    assert [(each.kind, each.how) for each in found.entries] == [
-        ("model", "done"),
-        ("tool", "done"),
-        ("tool", "done"),
-        ("model", "done"),
-    ]
+    assert [each.kind for each in found.entries] == ["model", "tool", "tool", "model"]
+    assert {each.how for each in found.entries} == {"done"}
     assert found.entries[0].calls == (found.entries[1].name,) * 2
     assert (found.requests, found.calls) == (2, 2)
 
 
 def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
     found = stopped(file, CALLS)
-    assert positions(found.waits_for) == [(0, 0), (0, 1)]
+    assert [each.at for each in found.waits_for] == [(0, 0), (0, 1)]
     assert {each.how for each in found.waits_for} == {"asked"}
     assert found.answer is None
 
@@ -160,15 +152,9 @@ def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_pa
         return x
 
     file = tmp_path / "run.gram"
+    tools = interp.ToolLibrary.of(pay)
     with pytest.raises(interp.WorkflowError):
-        run(
-            program,
-            "go",
-            interp.ToolLibrary.of(pay),
-            agent="outer",
-            policy=interp.deny_all,
-            record=file,
-        )
+        run(program, "go", tools, agent="outer", policy=interp.deny_all, record=file)
 
     (entry,) = timeline(load_run(file)).entries
     (step,) = entry.children

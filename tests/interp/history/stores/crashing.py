@@ -18,7 +18,7 @@ from interp.errors import RunTakenError
 from interp.history import RunStore
 from interp.history.stores import StoredRun
 from interp.history.stores.leases import Lease
-from interp.machine import CallTool, Request, State, start
+from interp.machine import CallModel, Request, start
 from interp.machine.messages import AssistantRole, FunctionRole, ToolCall
 from interp.programs import the_agent
 
@@ -33,18 +33,13 @@ PROGRAM = loads("""
 
 
 class Crash:
-    """Counts the points of a run, and ends the process at one of them.
-
-    Args:
-        point: the point at which the process ends at once; 0 for none.
-    """
+    """Counts the points of a run, and ends the process at one of them; at none if that is 0."""
 
     def __init__(self, point: int = 0) -> None:
         self.point = point
         self.passed = 0
 
     def here(self) -> None:
-        """Pass a point."""
         self.passed += 1
         if self.passed == self.point:
             os._exit(9)
@@ -106,14 +101,12 @@ def asked(request: Request) -> str:
 
 def answered(store: RunStore, run: str) -> set[str]:
     """The names of what a run has the answers to."""
-    found = set()
-    for step in store.recorded(run).steps:
-        if step.effect is None:
-            continue
-        is_call = isinstance(step.effect, CallTool)  # else the model was asked
-        name = "/".join(map(str, step.effect.at)) if is_call else asked(step.effect.request)  # type: ignore[union-attr]  # as above
-        found.add(name)
-    return found
+    effects = (each.effect for each in store.recorded(run).steps)
+    return {
+        asked(each.request) if isinstance(each, CallModel) else "/".join(map(str, each.at))
+        for each in effects
+        if each is not None
+    }
 
 
 def submitted(store: RunStore) -> str:
@@ -166,13 +159,3 @@ def forking() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.interp.history.stores.crashing", "psycopg", "sqlite3"])
     return context
-
-
-def undisturbed(tmp_path: Path) -> State:
-    """How the run ends that nothing disturbs."""
-    address = str(tmp_path / "undisturbed.db")
-    with open_store(address) as store:
-        run = submitted(store)
-    drive(address, run, tmp_path / "undisturbed.log")
-    with open_store(address) as store:
-        return store.recorded(run).state

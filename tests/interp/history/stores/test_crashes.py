@@ -23,15 +23,7 @@ from interp.history.stores import StoredRun
 from interp.history.stores.leases import LEASE
 from interp.machine import State
 from interp.machine.messages import Usage
-from tests.interp.history.stores.crashing import (
-    Crash,
-    Worker,
-    answered,
-    drive,
-    forking,
-    submitted,
-    undisturbed,
-)
+from tests.interp.history.stores.crashing import Crash, Worker, answered, drive, forking, submitted
 from tests.interp.postgres import PostgresServer
 
 
@@ -42,7 +34,11 @@ def lines(log: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> State:
     """How the run ends that nothing disturbs."""
-    return undisturbed(tmp_path_factory.mktemp("undisturbed"))
+    folder = tmp_path_factory.mktemp("undisturbed")
+    with open_store(folder / "runs.db") as store:
+        run = submitted(store)
+        drive(store.name, run, folder / "log")
+        return store.recorded(run).state
 
 
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.nightly)])
@@ -83,9 +79,8 @@ def test_runs_that_are_killed_at_random_end_as_if_nothing_had_happened(
         is_done = False
         while not is_done:
             done, begun = answered(store, run), len(lines(log))
-            process = processes.Process(
-                target=drive, args=(address, run, log, 0, int(seed * 1000), False)
-            )
+            args = (address, run, log, 0, int(seed * 1000), False)
+            process = processes.Process(target=drive, args=args)
             process.start()
             more = begun + random.randrange(1, 6)  # so that each process gets some way
             while process.is_alive() and len(lines(log)) < more:
@@ -155,9 +150,8 @@ def test_an_owner_that_was_stopped_and_goes_on_later_records_nothing(
     _stop(old.pid or 0, address)
     with pytest.raises(RunTakenError, match="another process goes on with it"):
         drive(address, run, tmp_path / "log")
-    store.ready().execute(
-        "UPDATE gram_runs SET leased_until = leased_until - ?", LEASE
-    )  # as if it had passed
+    passed = "UPDATE gram_runs SET leased_until = leased_until - ?"
+    store.ready().execute(passed, LEASE)
 
     drive(address, run, tmp_path / "log")
     entries = store.entries(run)
@@ -274,26 +268,23 @@ def cutting(server: PostgresServer, folder: Path) -> Iterator[tuple[Path, thread
 def test_a_connection_that_is_lost_inside_a_commit_loses_and_doubles_nothing(
     postgres: PostgresServer, database: str
 ) -> None:
-    short = Path(tempfile.mkdtemp(prefix="gram-cut-"))  # the path of a socket has to be short
-    try:
-        with cutting(postgres, short) as (folder, cut):
-            address = database.replace(str(postgres.folder), str(folder))
-            with open_store(address) as store:
-                store.create("one", "(:Run)", RunFacts("a"))
-                for number in range(3):
-                    cut.set()
-                    claim = store.claim("one")
-                    cut.set()
-                    claim.append(f"(:A {{n: {number}}})", f"(:B {{n: {number}}})")
-                    cut.set()
-                    claim.append(f"(:C {{n: {number}}})")
-                    cut.set()
-                    claim.let_go("stopped", Usage(0, 0))
-                entries = store.entries("one")
-    finally:
-        for each in short.iterdir():
-            each.unlink()
-        short.rmdir()
+    # the path of a socket has to be short
+    with (
+        tempfile.TemporaryDirectory(prefix="gram-cut-") as short,
+        cutting(postgres, Path(short)) as (folder, cut),
+        open_store(database.replace(str(postgres.folder), str(folder))) as store,
+    ):
+        store.create("one", "(:Run)", RunFacts("a"))
+        for number in range(3):
+            cut.set()
+            claim = store.claim("one")
+            cut.set()
+            claim.append(f"(:A {{n: {number}}})", f"(:B {{n: {number}}})")
+            cut.set()
+            claim.append(f"(:C {{n: {number}}})")
+            cut.set()
+            claim.let_go("stopped", Usage(0, 0))
+        entries = store.entries("one")
 
     assert entries == ["(:Run)", *(f"(:{c} {{n: {n}}})" for n in range(3) for c in "ABC")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from attrs import evolve
 
 from gram import GramError
 from interp import ConfigurationError, ValidationError, load, open_store
@@ -26,7 +28,6 @@ from interp.history import RunFacts, RunStore
 from interp.history.stores import StoredRun, databases
 from interp.machine import start
 from interp.machine.messages import Usage
-from tests.interp.postgres import PostgresServer
 from tests.paths import EXAMPLES
 
 FACTS = RunFacts("counter", "A/b", "a.gram", "hash")
@@ -35,15 +36,6 @@ FACTS = RunFacts("counter", "A/b", "a.gram", "hash")
 def made(store: RunStore, *runs: str) -> None:
     for each in runs:
         store.create(each, "(:Run)", FACTS)
-
-
-def test_entries_are_kept_in_order(store: RunStore) -> None:
-    made(store, "one", "two")
-    claim = store.claim("one")
-    for entry in ("(:A)", '(:B {text: "\'é\\n"})'):
-        claim.append(entry)
-    assert store.entries("one") == ["(:Run)", "(:A)", '(:B {text: "\'é\\n"})']
-    assert store.entries("two") == ["(:Run)"]
 
 
 def test_a_run_is_made_once(store: RunStore) -> None:
@@ -78,15 +70,6 @@ def test_an_owner_that_lost_its_claim_writes_nothing_more(store: RunStore, addre
     assert store.entries("one") == ["(:Run)", "(:Old)", "(:New)"]
 
 
-def test_an_owner_that_is_not_heard_of_any_more_is_not_waited_for(store: RunStore) -> None:
-    made(store, "one")
-    claim = store.claim("one")
-    assert store.row("one").status == "running"
-    store.ready().execute("UPDATE gram_runs SET leased_until = leased_until - 60")
-    assert store.row("one").status == "stopped"
-    assert store.claim("one").fence > claim.fence
-
-
 def forked(do: Callable[[], int]) -> int:
     """Do something in a process that is forked here, and ends at once; returns its exit code."""
     child = os.fork()
@@ -101,13 +84,30 @@ def forked(do: Callable[[], int]) -> int:
 FORKS = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
+def unheard(store: RunStore) -> None:
+    claim = store.claim("one")
+    store.ready().execute("UPDATE gram_runs SET leased_until = leased_until - 60")
+    assert claim.is_held
+
+
+def forgotten(store: RunStore) -> None:
+    store.claim("one")
+    gc.collect()
+
+
+def died(store: RunStore) -> None:
+    store.close()
+    assert forked(lambda: store.claim("one").fence) == 1
+
+
 @FORKS
-def test_an_owner_of_this_machine_that_is_dead_is_not_waited_for(
-    store: RunStore, address: str
+@pytest.mark.parametrize("ends", [unheard, forgotten, died])
+def test_an_owner_that_is_no_more_is_not_waited_for(
+    store: RunStore, ends: Callable[[RunStore], None]
 ) -> None:
     made(store, "one")
-    store.close()
-    assert forked(lambda: open_store(address).claim("one").fence) == 1
+    ends(store)
+    assert store.row("one").status == "stopped"
     assert store.claim("one").fence == 2
 
 
@@ -181,7 +181,7 @@ def test_only_runs_that_have_ended_are_pruned(store: RunStore) -> None:
 
 
 def test_runs_are_rows_of_a_table(store: RunStore) -> None:
-    store.create("one", "(:Run)", RunFacts("counter", "A/b", "a.gram", "hash", tenant="acme"))
+    store.create("one", "(:Run)", evolve(FACTS, tenant="acme"))
     store.create("two", "(:Run)", FACTS, usage=Usage(3, 4), reason="a limit")
 
     rows = [row.to_json() for row in store.rows()]
@@ -192,9 +192,7 @@ def test_runs_are_rows_of_a_table(store: RunStore) -> None:
         ("one", "stopped", "acme", None),
     ]
     assert rows[0].keys() == rows[1].keys()
-    usage = rows[0]["usage"]
-    assert isinstance(usage, dict)
-    assert usage["total_tokens"] == 7
+    assert '"total_tokens": 7' in json.dumps(rows[0]["usage"])
     assert (rows[1]["agent"], rows[1]["file"], rows[1]["entry_count"]) == ("counter", "a.gram", 1)
 
 
@@ -226,17 +224,13 @@ def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> 
         later.row("one")
 
 
-def test_a_file_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_file_is_its_owner_s_alone_and_told_of_when_it_was_removed_or_replaced(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "runs.db"
     with open_store(path) as store:
         made(store, "one")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_file_that_was_removed_or_replaced_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    with open_store(path) as store:
-        made(store, "one")
         path.unlink()
         for _ in range(2):
             with pytest.raises(StoreError, match="removed or replaced while it was in use"):
@@ -296,22 +290,10 @@ def test_a_file_that_others_keep_locked_is_told(
     path = tmp_path / "runs.db"
     with open_store(path) as store:
         made(store, "one")
-        other = sqlite3.connect(path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        try:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreError, match="kept the store locked"):
                 made(store, "two")
-        finally:
-            other.close()
-
-
-def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, database: str) -> None:
-    with open_store(database) as store:
-        made(store, "one")
-        claim = store.claim("one")
-        postgres.restart()
-        claim.append("(:A)")
-        assert store.entries("one") == ["(:Run)", "(:A)"]
 
 
 def test_a_process_that_stands_still_in_a_transaction_keeps_nobody_from_going_on(
@@ -345,10 +327,8 @@ def test_statements_are_not_prepared_where_a_pooler_forgets_them(database: str) 
 
 
 def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
-    with (
-        open_store("postgresql://me:pa55word9@127.0.0.1:9/db") as store,
-        pytest.raises(StoreError) as raised,
-    ):
+    store = open_store("postgresql://me:pa55word9@127.0.0.1:9/db")
+    with pytest.raises(StoreError) as raised:
         made(store, "one")
     assert "postgresql://127.0.0.1:9/db: " in str(raised.value)
     assert "pa55word9" not in str(raised.value) + repr(store)
@@ -423,32 +403,13 @@ def test_a_process_that_is_forked_has_a_connection_and_claims_of_its_own(store: 
 
 @pytest.mark.parametrize("name", ["", "a\0b", "a\udcff", "x" * 201])
 def test_a_name_that_cannot_be_kept_is_refused(store: RunStore, name: str) -> None:
-    with pytest.raises(ValidationError, match="1 to 200 characters"):
-        RunFacts("a", tenant=name)
-    with pytest.raises(ValidationError, match="1 to 200 characters"):
-        store.conversation(name)
+    for use in (lambda: RunFacts("a", tenant=name), lambda: store.conversation(name)):
+        with pytest.raises(ValidationError, match="1 to 200 characters"):
+            use()
 
 
 def test_what_no_database_can_look_for_is_refused(store: RunStore) -> None:
-    with pytest.raises(GramError):
-        store.row("a\udcff")
-    with pytest.raises(GramError):
-        list(store.rows(agent="a\udcff"))
+    for find in (store.row, lambda agent: list(store.rows(agent=agent))):
+        with pytest.raises(GramError):
+            find("a\udcff")
     assert len(store.conversation("al").page(before=10**30)) == 0
-
-
-def test_a_first_entry_that_was_changed_is_told(store: RunStore) -> None:
-    made(store, "one")
-    store.ready().execute("UPDATE gram_entries SET text = '{broken'")
-    with pytest.raises(GramError, match="run one of "):
-        store.recorded("one")
-
-
-def test_a_claim_that_nobody_holds_any_more_is_not_waited_for(store: RunStore) -> None:
-    made(store, "one")
-    claim = store.claim("one")
-    fence = claim.fence
-    assert store.row("one").status == "running"
-    del claim
-    assert store.row("one").status == "stopped"
-    assert store.claim("one").fence == fence + 1

@@ -19,16 +19,14 @@ from tests.interp.counting import AGENT, CALLS, counting
 LIBRARY = counting([])
 
 
-def beginning(store: RunStore, *replies: Any, **options: Any) -> Run:
+def beginning(store: RunStore, *replies: Any) -> Run:
     """A run of the counter that is recorded in the store."""
-    return begin(AGENT, "go", LIBRARY, model=ScriptedModel(replies), record=store, **options)
+    return begin(AGENT, "go", LIBRARY, model=ScriptedModel(replies), record=store)
 
 
-def stopped(
-    store: RunStore, *replies: Any, by: type[BaseException] = ModelError, **options: Any
-) -> Run:
+def stopped(store: RunStore, *replies: Any, by: type[BaseException] = ModelError) -> Run:
     """One that something has stopped."""
-    begun = beginning(store, *replies, **options)
+    begun = beginning(store, *replies)
     with pytest.raises(by):
         begun.finish()
     return begun
@@ -53,34 +51,6 @@ def test_a_run_that_failed_is_resumed_by_its_id(store: RunStore, address: str) -
     assert (response.content, done) == ("done", [])
     assert store.row(run_id).status == "done"
     assert resume_run(run_id, LIBRARY, model=ScriptedModel([]), record=store).content == "done"
-
-
-def test_a_run_that_waits_for_approval_says_so(store: RunStore) -> None:
-    asking = stopped(store, CALLS, by=interp.ApprovalNeeded, policy=interp.ask_all)
-    run_id, done, model = asking.state.run_id, list[int](), ScriptedModel(["done"])
-    assert store.row(run_id).status == "waiting"
-    resume_run(run_id, counting(done), model=model, approve=lambda _: True, record=store)
-    assert (store.row(run_id).status, done) == ("done", [1])
-
-
-def test_an_owner_that_lost_its_run_records_nothing_more(store: RunStore, address: str) -> None:
-    taken: list[str] = []
-
-    @interp.tool
-    def add(x: int) -> int:
-        """Adds one."""
-        with interp.open_store(address) as other:
-            other.take_over(begun.state.run_id)
-        taken.extend(store.entries(begun.state.run_id))
-        return x + 1
-
-    model = ScriptedModel([CALLS, "done"])
-    begun = begin(AGENT, "go", interp.ToolLibrary.of(add), model=model, record=store)
-    with pytest.raises(RunTakenError, match="was taken over by another process"):
-        begun.finish()
-
-    assert store.entries(begun.state.run_id) == taken
-    assert len(model.requests) == 1
 
 
 def test_a_process_whose_run_went_on_elsewhere_ruins_nothing_however_often_it_tries(
