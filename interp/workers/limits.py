@@ -47,13 +47,10 @@ _SHORTEST: Final = 5.0
 _LONGEST: Final = 300.0
 """Seconds for which a model is left alone that does not answer; each time twice as long."""
 
-_DOUBLED: Final = 10  # times, after which it is the longest in any case
 _PROBE: Final = 30.0
 """The seconds after which one more request finds out whether a model answers, where the one before
 has not come back."""
 
-_ATTEMPTS: Final = 3
-_TOO_MANY_REQUESTS: Final = 429
 
 _UNDER_WAY: Final = (
     "(SELECT count(*) FROM gram_requests AS r JOIN gram_workers ON id = worker WHERE "
@@ -311,7 +308,7 @@ class SharedLimits:
             ((left, failures),) = execute(sql, name)
             if failures and left > 0:  # others have said so meanwhile
                 return left, failures
-            seconds = min(_SHORTEST * 2 ** min(failures, _DOUBLED), _LONGEST)
+            seconds = min(_SHORTEST * 2 ** min(failures, 10), _LONGEST)
             sql = (
                 f"UPDATE gram_buckets SET not_before = {CLOCK} + ?, probed = 0, "
                 "failures = failures + 1 WHERE name = ?"
@@ -372,7 +369,7 @@ class LimitedHandler:
         if len(models) > 1:
             return await first_that_replies(self.perform, effect, report, models, _may_be_passed)
         try:
-            return await awith_retries(partial(self._asked, effect, report), _ATTEMPTS)
+            return await awith_retries(partial(self._asked, effect, report), 3)
         except ModelError as error:
             raise await self._held(effect.request.model, error) from error
 
@@ -383,7 +380,7 @@ class LimitedHandler:
             with sent_once():
                 answer = await self.handler.perform(effect, report)
         except ModelError as error:
-            is_told = error.status == _TOO_MANY_REQUESTS and error.retriable
+            is_told = error.status == 429 and error.retriable  # too many requests
             if is_told and (seconds := error.retry_after):
                 names = limit_name(model.provider)
                 await call_in_thread(lambda: self.limits.hold_back(names, seconds))

@@ -172,7 +172,6 @@ class WorkerMetrics:
         self._takeovers.add(1)
 
 
-_MOST_REASONS: Final = 3
 _ONE_LOOK: Final = LOOK / 2  # seconds after a look for all in which no other is made
 
 
@@ -283,7 +282,7 @@ def _why(
         return f"waits for another turn of its conversation: run {first}"
     if not workers:
         return "no worker is there"
-    reasons = [each for each in leaves if each][:_MOST_REASONS]
+    reasons = [each for each in leaves if each][:3]
     return None if is_taken or not reasons else f"no worker takes it: {'; '.join(reasons)}"
 
 

@@ -127,8 +127,6 @@ ALIVE: Final = f"FROM gram_workers WHERE seen > {CLOCK} - {SEEN}"
 LOOK_NOW: Final = '{"type": "job_inserted", "job_id": 0}'
 """What tells a worker to look, as Procrastinate says it."""
 
-_SOME: Final = 8
-"""How many workers are told of a new job."""
 
 LONGEST_WAIT: Final = 3600.0
 """The seconds after which a run is looked at again in any case."""
@@ -386,6 +384,6 @@ def tell_some(database: PostgresDatabase, queue: str) -> None:
     """
     sql = (
         f"SELECT pg_notify(channel, ?) FROM (SELECT channel {ALIVE} "
-        f"AND ? = ANY(queues) ORDER BY random() LIMIT {_SOME}) AS told"
+        f"AND ? = ANY(queues) ORDER BY random() LIMIT 8) AS told"
     )
     database.execute(sql, LOOK_NOW, queue)

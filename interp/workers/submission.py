@@ -208,8 +208,23 @@ def submit(
     facts = RunFacts(
         "", tenant=tenant, conversation=conversation, priority=priority, trace=current_trace()
     )
+    run, due = state.run_id, None if at is None else at.timestamp()
     with stores.opened(store, must_exist=False) as found:
-        return _submitted(found, state, facts, at)
+        database = postgres_of(found)
+        queue = RunQueue(database)
+
+        def work() -> None:
+            stores.StoredRun(found, run, facts=facts, status="queued").begin(state, ())
+            queue.add(run, queue_of(state), due)
+
+        try:
+            database.together(work)
+        except errors.RunExistsError:
+            kept = found.recorded(run)
+            _expect_same(found, queue, kept.first, state, facts, due)
+            if found.row(run).status not in stores.ENDED:
+                queue.add(run, queue_of(state, kept.own_tools), due)
+    return run
 
 
 def to_submit(
@@ -256,25 +271,6 @@ def postgres_of(store: RunStore) -> PostgresDatabase:
     return store.database
 
 
-def _submitted(store: RunStore, state: State, facts: RunFacts, at: datetime | None) -> str:
-    database = postgres_of(store)
-    queue = RunQueue(database)
-    run, due = state.run_id, None if at is None else at.timestamp()
-
-    def work() -> None:
-        stores.StoredRun(store, run, facts=facts, status="queued").begin(state, ())
-        queue.add(run, queue_of(state), due)
-
-    try:
-        database.together(work)
-    except errors.RunExistsError:
-        kept = store.recorded(run)
-        _expect_same(store, queue, kept.first, state, facts, due)
-        if store.row(run).status not in stores.ENDED:
-            queue.add(run, queue_of(state, kept.own_tools), due)
-    return run
-
-
 def _expect_same(
     store: RunStore, queue: RunQueue, kept: State, state: State, facts: RunFacts, due: float | None
 ) -> None:
@@ -299,7 +295,6 @@ def _expect_same(
 _LABEL: Final = "Schedule"
 _TEXTS: Final = ("cron", "program", "agent", "model", "tenant", "conversation")
 _PROPERTIES: Final = (*_TEXTS, "input", "priority")
-_FIELDS: Final = 5
 _CHANCE: Final = re.compile(r"(?i)[hr](?![a-z])")
 _MADE_UP_FOR: Final = 600.0  # seconds since a time that was missed
 
@@ -458,7 +453,7 @@ def _wrong_time(cron: str) -> str | None:
 
     fields = cron.split()
     has_chance = any(_CHANCE.match(each) for each in fields)  # each worker would draw another time
-    if not croniter.is_valid(cron) or len(fields) != _FIELDS or has_chance:
+    if not croniter.is_valid(cron) or len(fields) != 5 or has_chance:
         example = '"0 7 * * 1-5" (minute, hour, day, month, day of the week)'
         return f'cron "{cron}" is not like {example}'
     try:

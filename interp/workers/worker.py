@@ -33,7 +33,6 @@ _PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
 """Seconds until it starts again after the database failed it; each time twice as long."""
 
-_SLICE: Final = 0.1  # seconds between two looks at the time
 
 _TO_CLOSE: Final = 5.0
 """Seconds that it has after the grace, to leave its runs to others."""
@@ -320,7 +319,7 @@ def until_told(
     with _signals_call(stop):
         thread.start()
         while thread.is_alive() and monotonic() < end():
-            thread.join(_SLICE)
+            thread.join(0.1)  # then looks at the time
     if raised:
         raise raised[0]
     return not thread.is_alive()
@@ -331,8 +330,8 @@ def _signals_call(stop: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # others have no signals
         yield
         return
-    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
-    taken = {each: old for each, old in before.items() if old is not signal.SIG_IGN}
+    told = (signal.SIGTERM, signal.SIGINT)
+    taken = {each: old for each in told if (old := signal.getsignal(each)) is not signal.SIG_IGN}
     for each in taken:
         signal.signal(each, lambda *_: stop())
     try:

@@ -162,7 +162,6 @@ def _decoded(value: gram.Value) -> bytes:
 
 CONVERSATION = "Conversation"
 ASSISTANT = "Assistant"
-TOOL_CALL = "ToolCall"
 FUNCTION = "Function"
 
 _LABELS: dict[machine.Role, str] = {machine.UserRole: "User", machine.AssistantRole: ASSISTANT}
@@ -218,7 +217,7 @@ def message_to_pattern(message: Message, written: set[str]) -> Pattern:
         properties["name"] = write_text(role.name)
     label = FUNCTION if isinstance(role, machine.FunctionRole) else _LABELS[role]
     files = files_to_patterns(message.attachments, written)
-    calls = (node(TOOL_CALL, _CALL.write(each)) for each in message.tool_calls)
+    calls = (node("ToolCall", _CALL.write(each)) for each in message.tool_calls)
     return node(label, properties, (*files, *calls))
 
 

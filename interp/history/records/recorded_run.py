@@ -23,13 +23,12 @@ from ...tools import Tool
 from .patterns import message_in_short
 from .property_forms import node, pattern_line, write_text
 
-_LENGTH: Final = 16  # hexadecimal digits, which tell billions of requests apart
-
 
 def fingerprint(request: Request) -> str:
     """The fingerprint of a request; each message and tool is written once, for all requests."""
     said = b"".join(map(_digest, request.messages))
-    return sha256("\n".join(_lines(request)).encode() + said).hexdigest()[:_LENGTH]
+    # so many digits tell billions of requests apart
+    return sha256("\n".join(_lines(request)).encode() + said).hexdigest()[:16]
 
 
 def _lines(request: Request) -> Iterator[str]:

@@ -75,6 +75,7 @@ class RunFile:
 
     Attributes:
         path: the file.
+        name: how messages name it: its path.
         has_begun: whether it was begun.
         turn: the run, as the next turn goes on from it; None until it is recorded.
     """
@@ -84,6 +85,7 @@ class RunFile:
     def __init__(self, path: PathLike) -> None:
         expect(path, (str, os.PathLike), "record", by="RunFile")
         self.path = Path(path)
+        self.name = str(self.path)
         resolved(self.path)  # refuses what is no path
         self.has_begun = False
         self.turn: Turn | None = None
@@ -94,11 +96,6 @@ class RunFile:
         self._read: _Content | None = None
         self._may_lack_events = False
         self._loop: asyncio.AbstractEventLoop | None = None
-
-    @property
-    def name(self) -> str:
-        """How messages name it: its path."""
-        return str(self.path)
 
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
         """Make the file (mode 0600), with its first entry and the events of the State.

@@ -34,7 +34,6 @@ RecordLike: TypeAlias = Union[RunLog, RunStore, str, "os.PathLike[str]"]
 """What a run is recorded in: an address, an open store, or a log."""
 
 _START_OF_SQLITE: Final = b"SQLite format 3\0"
-_START_OF_RUN: Final = b"[:Run"
 _SUFFIXES: Final = (".db", ".sqlite", ".sqlite3")
 """The ends of the names of files that are made as stores."""
 
@@ -112,7 +111,7 @@ class Address:
         if path.is_file():
             with path.open("rb") as file:
                 start = file.read(len(_START_OF_SQLITE))
-        if start.startswith(_START_OF_RUN):
+        if start.startswith(b"[:Run"):
             return False
         return start == _START_OF_SQLITE or path.suffix.lower() in _SUFFIXES
 
@@ -265,12 +264,8 @@ def run_named(store: RunStore, run: str) -> str:
         raise StoreError(f"{store.name} has several runs: write {store.name}#ID\n  hint: {listing}")
     if found:
         raise StoreError(f"several runs of {store.name} begin with {run}: {', '.join(found)}")
-    recent = [row.id for row in store.rows(limit=_LOOKED_AT)]
+    recent = [row.id for row in store.rows(limit=1000)]  # enough to find a slip
     what = f"run {run}" if run else "run"
     raise StoreError(
         f"{store.name}: there is no {what}\n  hint: {did_you_mean(run, recent) or listing}"
     )
-
-
-_LOOKED_AT: Final = 1000
-"""How many runs are compared with an id that is not there."""

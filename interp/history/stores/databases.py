@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 10.0
 """Seconds in which a server that was lost may come back, or another process let go of a file."""
 _PAUSE: Final = 0.1  # seconds between two looks
-_PORTS: Final = 65536
 
 # --- Postgres
 
@@ -81,7 +80,7 @@ class PostgresDatabase(Database):
         ports = str(parts.get("port") or "1").split(",")
         if "@" in f"{parts.get('host')}{ports}{parts.get('dbname')}":
             raise _unreadable()  # they hold the end of a password
-        if not all(each.isdecimal() and 0 < int(each) < _PORTS for each in ports):
+        if not all(each.isdecimal() and 0 < int(each) < 65536 for each in ports):
             raise _unreadable()
         self._hidden = hide(parts.get("password"))
         host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))

@@ -33,11 +33,13 @@ class FileConversation:
         path: the file, which may not be there yet.
 
     Attributes:
+        name: its path.
         program: the name of the file of its last turn's program, or "".
     """
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
+        self.name = str(self._path)
         self._turns: list[Turn] = []
         self._log: RunFile | None = None
         self._given = empty_context
@@ -53,11 +55,6 @@ class FileConversation:
             self._begun = len(turns.runs)
             if turns.runs:
                 self.program = turns.runs[-1].filename or ""
-
-    @property
-    def name(self) -> str:
-        """Its path."""
-        return str(self._path)
 
     @property
     def changed(self) -> datetime:

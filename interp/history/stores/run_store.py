@@ -23,11 +23,8 @@ from .conversations import Conversation
 from .database import Database, Rows, in_pages, kept_text, make_store
 from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, new_owner, process_of
 
-_MANY: Final = 500
-"""How many runs are removed in one go, so that others do not wait for long."""
 _LEFT: Final = "left"
 """What a row has as its status where its owner was not heard of any more."""
-_MOST_SHOWN: Final = 100  # characters of a reason in a repr
 _COLUMNS: Final = (
     "created, id, {standing}, agent, model, filename, program, parent, tenant, conversation, "
     "priority, trace, changed, input_tokens, output_tokens, reason, "
@@ -149,7 +146,7 @@ class RunRow:
         if self.usage.total_tokens is not None:
             said.append(counted(self.usage.total_tokens, "token"))
         if self.reason:
-            said.append(shortened(self.reason.splitlines()[0], _MOST_SHOWN))
+            said.append(shortened(self.reason.splitlines()[0], 100))
         return f"<RunRow {self.id}: {', '.join(said)}>"
 
 
@@ -481,8 +478,8 @@ class RunStore:
             where, values = f"{where} AND tenant = ?", [*values, tenant]
         sql = (
             f"DELETE FROM gram_runs WHERE id IN (SELECT id FROM gram_runs WHERE {where} "
-            f"LIMIT {_MANY}) AND {is_free} RETURNING id"
-        )
+            f"LIMIT 500) AND {is_free} RETURNING id"
+        )  # a part in one go, so that others do not wait for long
 
         def remove() -> int:
             runs = [run for (run,) in database.execute(sql, *values)]
