@@ -10,7 +10,6 @@ from .limits import (
 )
 from .looking import (
     Overview as Overview,
-    Registry,
     WorkerNow as WorkerNow,
     overview as overview,
     why_queued,

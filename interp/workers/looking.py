@@ -175,78 +175,57 @@ class WorkerMetrics:
 _ONE_LOOK: Final = LOOK / 2  # seconds after a look for all in which no other is made
 
 
-@frozen
-class Registry:
-    """The workers of a store.
+def seen(
+    database: PostgresDatabase,
+    worker: str,
+    channel: str,
+    queues: Iterable[str] = (),
+    leaves: Mapping[str, str] = {},
+) -> tuple[float, bool]:
+    """Say that a worker is alive.
 
-    Attributes:
+    Args:
         database: the store's database, with the tables of workers.
+        worker: its name.
+        channel: what it listens to.
+        queues: the queues that it takes runs from.
+        leaves: why it takes none from others, by their names.
+
+    Returns:
+        The time, in seconds since 1970, and whether the worker is to look for all: whoever comes
+        first some time after the last look does.
     """
+    sql = (
+        "INSERT INTO gram_workers AS worker "
+        "(id, channel, seen, looked, process, queues, leaves) "
+        "SELECT ?, ?, now, CASE WHEN last BETWEEN now - ? AND now THEN 0 ELSE now END, "
+        f"?, ?, ?::jsonb FROM (SELECT {CLOCK} AS now, "
+        "(SELECT max(looked) FROM gram_workers) AS last) AS clock "
+        "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, queues = excluded.queues, "
+        "leaves = excluded.leaves, "
+        "looked = CASE excluded.looked WHEN 0 THEN worker.looked ELSE excluded.looked END "
+        "RETURNING seen, looked = seen"
+    )
+    now_here = (this_process(), list(queues), write_json(dict(leaves)))
+    ((now, looks),) = database.execute(sql, worker, channel, _ONE_LOOK, *now_here)
+    return float(now), bool(looks)
 
-    database: PostgresDatabase
 
-    def seen(
-        self, worker: str, channel: str, queues: Iterable[str], leaves: Mapping[str, str]
-    ) -> tuple[float, bool]:
-        """Say that a worker is alive.
+def forget_dead(database: PostgresDatabase) -> None:
+    """Forget the workers that have died, and the requests that they had under way."""
+    dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - ?"
+    database.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", SEEN)
+    database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", SEEN)
 
-        Args:
-            worker: its name.
-            channel: what it listens to.
-            queues: the queues that it takes runs from.
-            leaves: why it takes none from others, by their names.
 
-        Returns:
-            The time, in seconds since 1970, and whether the worker is to look for all: whoever
-            comes first some time after the last look does.
-        """
-        sql = (
-            "INSERT INTO gram_workers AS worker "
-            "(id, channel, seen, looked, process, queues, leaves) "
-            "SELECT ?, ?, now, CASE WHEN last BETWEEN now - ? AND now THEN 0 ELSE now END, "
-            f"?, ?, ?::jsonb FROM (SELECT {CLOCK} AS now, "
-            "(SELECT max(looked) FROM gram_workers) AS last) AS clock "
-            "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, queues = excluded.queues, "
-            "leaves = excluded.leaves, "
-            "looked = CASE excluded.looked WHEN 0 THEN worker.looked ELSE excluded.looked END "
-            "RETURNING seen, looked = seen"
-        )
-        now_here = (this_process(), list(queues), write_json(dict(leaves)))
-        ((now, looks),) = self.database.execute(sql, worker, channel, _ONE_LOOK, *now_here)
-        return float(now), bool(looks)
-
-    def left(self, worker: str) -> None:
-        """Say that a worker has ended, and have others take what it has left."""
-
-        def work() -> None:
-            self.database.execute("DELETE FROM gram_requests WHERE worker = ?", worker)
-            sql = "DELETE FROM gram_workers WHERE id = ? RETURNING queues"
-            for queue in self.database.value(sql, worker) or ():
-                tell_some(self.database, queue)
-
-        self.database.together(work)
-
-    def forget_dead(self) -> None:
-        """Forget the workers that have died, and the requests that they had under way."""
-        dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - ?"
-        self.database.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", SEEN)
-        self.database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", SEEN)
-
-    def tell(self, channel: str) -> None:
-        """Have the worker that listens to a channel look for jobs now."""
-        self.database.execute("SELECT pg_notify(?, ?)", channel, LOOK_NOW)
-
-    def queues(self) -> list[tuple[str, str]]:
-        """The queues that have runs, by their names, each with one of its runs."""
-        # From one name to the next in the index: a queue may have many runs.
-        found: list[tuple[str, str]] = self.database.execute(
-            "WITH RECURSIVE each AS (SELECT min(queue) AS queue FROM gram_runs UNION ALL "
-            "SELECT (SELECT min(queue) FROM gram_runs WHERE gram_runs.queue > each.queue) "
-            "FROM each WHERE queue IS NOT NULL) "
-            "SELECT queue, (SELECT min(id) FROM gram_runs WHERE gram_runs.queue = each.queue) "
-            "FROM each WHERE queue IS NOT NULL"
-        )
-        return found
+_QUEUES: Final = (  # from one name to the next in the index: a queue may have many runs
+    "WITH RECURSIVE each AS (SELECT min(queue) AS queue FROM gram_runs UNION ALL "
+    "SELECT (SELECT min(queue) FROM gram_runs WHERE gram_runs.queue > each.queue) "
+    "FROM each WHERE queue IS NOT NULL) "
+    "SELECT queue, (SELECT min(id) FROM gram_runs WHERE gram_runs.queue = each.queue) "
+    "FROM each WHERE queue IS NOT NULL"
+)
+"""SQL for the queues that have runs, by their names, each with one of its runs."""
 
 
 def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
@@ -320,17 +299,23 @@ class Looks:
     channel: str = field(factory=lambda: f"gram_worker_{os.urandom(8).hex()}", init=False)
     queues: list[str] = field(factory=lambda: [_NONE], init=False)  # looked into for each job
     _queue: RunQueue = field(init=False)
-    _registry: Registry = field(init=False)
     _submitted_until: float | None = field(default=None, init=False)
     _left: dict[str, LaterError] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._queue, self._registry = RunQueue(self._database), Registry(self._database)
+        self._queue = RunQueue(self._database)
 
     def end(self) -> None:
-        """Say that the worker has ended."""
+        """Say that the worker has ended, and have others take what it has left."""
+
+        def work() -> None:
+            self._database.execute("DELETE FROM gram_requests WHERE worker = ?", self._name)
+            sql = "DELETE FROM gram_workers WHERE id = ? RETURNING queues"
+            for queue in self._database.value(sql, self._name) or ():
+                tell_some(self._database, queue)
+
         with suppress(StoreError):
-            self._registry.left(self._name)
+            self._database.together(work)
         self._database.close()
         self._limits.close()
 
@@ -390,20 +375,21 @@ class Looks:
         for queue, error in list(self._left.items()):
             if error.held and not self._limits.is_held(error.held):
                 del self._left[queue]  # it is learned of again
-        for name, run in self._registry.queues():
+        for name, run in self._database.execute(_QUEUES):
             if name in self.queues or name in self._left or not (found := self._read(run)):
                 continue
             if reason := self._why_not(found):
                 self.leave(name, run, LaterError(reason, 0.0, is_elsewhere=True))
             else:
                 self.queues.append(name)
-                self._registry.tell(self.channel)
+                self._database.execute("SELECT pg_notify(?, ?)", self.channel, LOOK_NOW)
         leaves = {queue: str(error).partition("\n")[0] for queue, error in self._left.items()}
-        now, looks_for_all = self._registry.seen(self._name, self.channel, self.queues, leaves)
+        told = (self._name, self.channel, self.queues, leaves)
+        now, looks_for_all = seen(self._database, *told)
         submit_due(self._schedules, self._store, self._submitted_until, now)
         self._submitted_until = now
         if looks_for_all:
-            self._registry.forget_dead()
+            forget_dead(self._database)
         return looks_for_all
 
     def _read(self, run: str) -> RecordedRun | None:

@@ -12,21 +12,14 @@ import pytest
 from interp import ConfigurationError, open_store, submit
 from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
-from interp.workers import Registry, SharedLimit, postgres_of, set_shared_limits, shared_limits
+from interp.workers import SharedLimit, postgres_of, set_shared_limits, shared_limits
 from interp.workers.limits import SharedLimits
+from interp.workers.looking import forget_dead, seen
 from interp.workers.queue import LaterError
 from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.interp.worker_processes import TALKER, ended, ended_without_waits, until, worker
 from tests.interp.worker_threads import working
-
-
-@pytest.fixture
-def workers(store: RunStore) -> Registry:
-    found = Registry(postgres_of(store))
-    for name in ("one", "other"):
-        found.seen(name, name, [], {})
-    return found
 
 
 def with_limits(
@@ -37,13 +30,14 @@ def with_limits(
     """Use the limits of a store as two workers do."""
     with open_store(database) as store:
         set_shared_limits(store, limits)
+        for name in ("one", "other"):
+            seen(postgres_of(store), name, name)
     one, other = (SharedLimits(PostgresDatabase(database), name) for name in ("one", "other"))
     asyncio.run(use(one, other))
     one.close()
     other.close()
 
 
-@pytest.mark.usefixtures("workers")
 def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         asked = [limits.ask(["OpenAI", "OpenAI/x"]) for limits in (one, other) * 10]
@@ -66,7 +60,7 @@ def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> No
     ids=["its worker is dead", "it never ends"],
 )
 def test_what_a_worker_had_under_way_counts_no_more(
-    database: str, store: RunStore, workers: Registry, passes: str
+    database: str, store: RunStore, passes: str
 ) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         assert (await one.ask(["tenant:acme"])).wait == 0
@@ -77,11 +71,10 @@ def test_what_a_worker_had_under_way_counts_no_more(
     with_limits(database, use, {"tenant:acme": SharedLimit(at_once=1)})
     if "gram_requests" in passes:
         return
-    workers.forget_dead()
+    forget_dead(postgres_of(store))
     assert store.database.execute("SELECT worker FROM gram_requests") == [("other",)]
 
 
-@pytest.mark.usefixtures("workers")
 def test_beginnings_are_spread_over_the_minute(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         began, granted = time.monotonic(), 0
@@ -96,7 +89,6 @@ def test_beginnings_are_spread_over_the_minute(database: str) -> None:
     with_limits(database, use, {"OpenAI": SharedLimit(per_minute=600)})
 
 
-@pytest.mark.usefixtures("workers")
 def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         one.hold_back("OpenAI", 30)
@@ -107,7 +99,6 @@ def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
     with_limits(database, use)
 
 
-@pytest.mark.usefixtures("workers")
 def test_a_provider_is_left_alone_for_an_hour_at_most(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         for provider, seconds in (("OpenAI", 1e12), ("Anthropic", float("inf"))):
@@ -118,7 +109,6 @@ def test_a_provider_is_left_alone_for_an_hour_at_most(database: str) -> None:
     with_limits(database, use)
 
 
-@pytest.mark.usefixtures("workers")
 def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
 
@@ -140,7 +130,6 @@ def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunSto
     assert store.database.execute("SELECT number FROM gram_requests") == []
 
 
-@pytest.mark.usefixtures("workers")
 def test_a_model_that_does_not_answer_is_asked_by_one_at_a_time(
     database: str, store: RunStore
 ) -> None:
@@ -243,7 +232,6 @@ def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
     assert len(model_server.requests) == 4
 
 
-@pytest.mark.usefixtures("workers")
 def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
         await one.ask(["OpenAI", "tenant:acme"])

@@ -32,8 +32,9 @@ from interp.history import RunStore
 from interp.history.records import note_line
 from interp.history.stores import StoredRun
 from interp.machine import Request, pending
-from interp.workers import Registry, RunQueue, cancel_run, decide_run, postgres_of, why_queued
+from interp.workers import RunQueue, cancel_run, decide_run, postgres_of, why_queued
 from interp.workers.driving import Driver
+from interp.workers.looking import seen
 from interp.workers.queue import LaterError
 from tests.interp import worker_processes
 from tests.interp.cli.process import forked as gram
@@ -349,11 +350,11 @@ def test_a_run_goes_on_at_once_when_it_is_decided(store: RunStore, database: str
 
 
 def test_jobs_are_put_in_again_by_one_worker_for_all(store: RunStore) -> None:
-    workers = Registry(postgres_of(store))
+    database = postgres_of(store)
     submit(TALKER, "Hello", store=store, model=OFFLINE)
 
     def looks(*names: str) -> list[bool]:
-        return [workers.seen(each, each, [], {})[1] for each in names]
+        return [seen(database, each, each)[1] for each in names]
 
     assert looks("a", "b", "a") == [True, False, False]
     store.database.execute("UPDATE gram_workers SET looked = looked - 2")
