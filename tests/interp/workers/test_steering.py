@@ -12,15 +12,7 @@ import pytest
 
 import interp
 from gram import ArgumentError, Pattern, loads, loads_one
-from interp import (
-    AgentResponse,
-    ApprovalNeeded,
-    ScriptedModel,
-    ToolLibrary,
-    ValidationError,
-    begin,
-    resume_run,
-)
+from interp import ApprovalNeeded, ScriptedModel, ToolLibrary, ValidationError, begin, resume_run
 from interp.errors import RunTakenError, StoreError
 from interp.execution import Folded
 from interp.history import RunStore
@@ -71,7 +63,9 @@ def done_run(store: RunStore) -> str:
     return began(store, counter(), calls(1), "two", tools=with_add([]))
 
 
-def resumed(store: RunStore, run: str, done: list[int], *replies: object) -> AgentResponse[Any]:
+def resumed(
+    store: RunStore, run: str, done: list[int], *replies: object
+) -> interp.AgentResponse[Any]:
     return resume_run(run, with_add(done), model=ScriptedModel(replies), record=store)
 
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+import interp
 from gram import GramError, loads_one
 from gram.extras import install
-from interp import Limits, ScriptedModel, submit
+from interp import ScriptedModel, ToolLibrary, begin, submit, tool
 from interp.errors import StoreError
 from interp.history import RunStore
-from interp.workers import why_queued
+from interp.history.records import RecordedRun
+from interp.machine import start
+from interp.workers import Worker, read_schedules, why_queued
+from interp.workers.submission import queue_of, submit_due, why_not
+from lenses_ext import Model
 from tests.interp.cli.process import KEY, gram
-from tests.interp.worker_processes import GREETER, TALKER
+from tests.interp.model_server import ModelServer
+from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until, worker
+from tests.interp.worker_threads import at_work, some_work, working
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -30,7 +40,7 @@ def jobs(store: RunStore) -> int:
 def test_a_submitted_run_is_queued_with_what_was_said_of_it(store: RunStore) -> None:
     run = submit(
         GREETER, "Hi.", store=store, conversation="talk", tenant="acme", priority=3,
-        limits=Limits(iterations=2),
+        limits=interp.Limits(iterations=2),
     )  # fmt: skip
     row, first = store.row(run), store.recorded(run).first
     assert (row.status, row.facts.agent, row.facts.conversation) == ("queued", "greeter", "talk")
@@ -166,3 +176,229 @@ def test_what_has_to_be_installed_is_told(database: str, monkeypatch: pytest.Mon
         assert done.returncode == 4
         assert install("workers") in done.stderr
         assert "Traceback" not in done.stderr
+
+
+# --- a worker takes only runs that it can drive, and says why it leaves the others
+
+
+@tool(name="work", description="Works for long")
+def other_work(seconds: float) -> str:
+    return "worked"
+
+
+NO_TOOL = 'tool "work" is not in the library'
+
+
+def test_a_run_waits_for_a_worker_that_has_the_key_of_its_provider(
+    database: str, store: RunStore, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    model_server.will_say("Hi.")
+    run = submit(TALKER, "Hello", store=store)
+    assert why_queued(store, [run]) == {run: "no worker is there"}
+    with at_work(Worker(database)):
+        until(lambda: "OPENAI_API_KEY is not set" in why_queued(store, [run]).get(run, ""))
+        until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
+        assert store.row(run).status == "queued"
+        monkeypatch.setenv("OPENAI_BASE_URL", model_server.url)  # which needs no key
+        with at_work(Worker(database)):
+            until(ended(store, run))
+    assert why_queued(store, [run]) == {}
+
+
+def test_a_run_says_how_the_tool_of_a_worker_differs(database: str, store: RunStore) -> None:
+    run = submit(WORKING, "Work.", store=store, model="Offline/rehearsal")
+    with at_work(Worker(database, ToolLibrary.of(other_work))):
+        until(lambda: "implementation 'Works for long'" in why_queued(store, [run]).get(run, ""))
+        said = why_queued(store, [run])[run]
+    assert said.startswith("no worker takes it: ")
+    assert 'tool "work" differs: ' in said
+
+
+def test_a_tool_that_is_an_agent_of_a_worker_is_left_to_workers_that_have_its_code(
+    database: str, store: RunStore
+) -> None:
+    agent = loads_one("""
+    [work:Agent {description: "Works for some time", instruction: "Work.", model: "OpenAI/x"} |
+      (seconds::Number)==>(::String)]
+    """)
+    run = submit(WORKING, "Work.", store=store, model="Offline/rehearsal")
+    with at_work(Worker(database, ToolLibrary.of(agent))):
+        until(lambda: "write it into the program" in why_queued(store, [run]).get(run, ""))
+
+
+def test_tools_of_one_name_that_differ_are_all_needed() -> None:
+    two = """
+    [pair:Workflow | (one)-->(other),
+      [one:Agent {instruction: "One.", model: "Offline/rehearsal"} |
+        [work:ToolSpecification {description: "FIRST"} | (a::String)==>(::String)]],
+      [other:Agent {instruction: "Two.", model: "Offline/rehearsal"} |
+        [work:ToolSpecification {description: "SECOND"} | (a::String)==>(::String)]]]
+    """
+    pairs = [two, two.replace("FIRST", "Another")]
+    assert len({queue_of(start(loads_one(each), "Hello")[0]) for each in pairs}) == 2
+
+
+def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    talking, again = (start(TALKER, said).state for said in ("Hello", "Bye"))
+    elsewhere = start(TALKER, "Hello", model=Model("Anthropic", "claude")).state
+    nowhere = start(loads_one('[a:Agent {instruction: "Hi.", model: "No/x"}]'), "Hello").state
+    working = start(WORKING, "Hello").state
+
+    queues = [queue_of(each) for each in (talking, again, elsewhere, nowhere, working)]
+    assert queues[0] == queues[1]
+    assert len({*queues, queue_of(working, ["work"])}) == 5  # with a tool of its own
+    runs = [RecordedRun(each, (), "", None, ()) for each in (talking, working, nowhere)]
+    reasons = [why_not(each, ToolLibrary.of(other_work), "types") for each in runs]
+    assert reasons[:2] == [None, None]
+    assert 'unknown provider "No"' in (reasons[2] or "")
+
+
+@tool(name="sayHello")
+def own_hello(personName: str = "world") -> str:  # noqa: N803  # the name in the program
+    """Returns a friendly greeting message for the given name"""
+    return f"Own hello, {personName}!"
+
+
+def test_a_built_in_tool_is_not_run_in_place_of_a_run_s_own(database: str, store: RunStore) -> None:
+    own, said = ToolLibrary.of(own_hello), "Hello, I am Alice"
+    by_hand = begin(GREETER, said, own, model=ScriptedModel([]), record=store)
+    with pytest.raises(interp.ModelError):
+        by_hand.finish()
+    run = submit(GREETER, said, store=store, run_id=by_hand.state.run_id)
+    with working(database):
+        until(lambda: "its own sayHello, not the built-in" in why_queued(store, [run]).get(run, ""))
+        with at_work(Worker(database, own)):
+            until(ended(store, run))
+    assert store.recorded(run).tools_used[0].result == "Own hello, Alice!"
+
+
+def test_a_run_that_cannot_be_driven_is_left_to_others(database: str, store: RunStore) -> None:
+    offline = "Offline/rehearsal"
+    greets = submit(GREETER, "Hello, I am Alice", store=store, run_id="first")
+    works = submit(WORKING, "Work for 1 s.", store=store, model=offline, run_id="second")
+    put = "UPDATE {} SET {} = (SELECT queue FROM gram_runs WHERE id = ?) WHERE {} = ? RETURNING 1"
+    store.database.execute(put.format("gram_runs", "queue", "id"), greets, works)
+    moved = put.format("procrastinate_jobs", "queue_name", "queueing_lock")
+    assert store.database.execute(moved, greets, works)
+    with working(database):
+        until(lambda: NO_TOOL in why_queued(store, [works]).get(works, ""))
+        row = store.row(works)
+        assert (row.status, NO_TOOL in (row.reason or "")) == ("queued", True)
+        with working(database, some_work):
+            until(ended(store, greets, works))
+
+
+# --- runs that are submitted at times
+
+
+EACH_MINUTE = """
+{name: "What runs when"}
+[greeting:Schedule {
+  cron: "* * * * *", program: "hello_world.gram", input: "Hello, I am Alice",
+  model: "Offline/rehearsal", tenant: "acme", priority: 2
+}]
+"""
+
+
+MINUTE = 1_800_000_000 // 60 * 60
+
+
+@pytest.fixture
+def schedules(tmp_path: Path) -> Path:
+    (tmp_path / "hello_world.gram").write_bytes((EXAMPLES / "hello_world.gram").read_bytes())
+    return tmp_path / "schedules.gram"
+
+
+def test_workers_that_are_given_a_file_run_what_was_due_last(
+    database: str, store: RunStore, schedules: Path
+) -> None:
+    schedules.write_text(EACH_MINUTE, "utf-8")
+    with worker(database, "--schedule", str(schedules)), worker(database):
+        until(lambda: bool(list(store.rows())))
+        first = min(store.rows(), key=lambda row: row.id)
+        until(ended(store, first.id))
+    assert (first.facts.tenant, first.facts.priority) == ("acme", 2)
+    assert re.fullmatch(r"greeting-\d{8}T\d{4}00Z", first.id)
+
+
+def test_each_time_is_run_once_however_many_workers_have_it(
+    database: str, store: RunStore, schedules: Path
+) -> None:
+    schedules.write_text(EACH_MINUTE, "utf-8")
+    (each_minute,) = read_schedules(schedules)
+    each_second = evolve(each_minute, cron="* * * * * *")
+    times = ([each_second], [each_second], [])
+    workers = [Worker(database, interp.hello_world_tool_library, schedules=each) for each in times]
+
+    def done() -> list[datetime]:
+        ended = sorted(row.id for row in store.rows() if row.status == "done")
+        return [datetime.strptime(each, "greeting-%Y%m%dT%H%M%SZ") for each in ended]
+
+    def three_have_ended() -> bool:
+        times = done()
+        return bool(times) and {times[0] + timedelta(seconds=n) for n in range(3)} <= set(times)
+
+    with ExitStack() as working:
+        for each in workers:
+            working.enter_context(at_work(each))
+        until(three_have_ended)
+
+
+def test_a_time_that_another_file_has_submitted_is_logged(
+    store: RunStore, schedules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    schedules.write_text(EACH_MINUTE, "utf-8")
+    (changed,) = read_schedules(schedules)
+    submit(TALKER, "As it was.", store=store, run_id=changed.run_at(MINUTE))
+    submit_due([changed], store, None, MINUTE + 90)
+    assert {row.id for row in store.rows()} == {changed.run_at(MINUTE), changed.run_at(MINUTE + 60)}
+    submit_due([changed], store, MINUTE - 1, MINUTE)
+    assert "another run was submitted under this id" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("cron", "after", "until_then", "minutes"),
+    [
+        pytest.param("* * * * *", None, 90, [1], id="the last alone"),
+        pytest.param("* * * * *", None, 60, [1], id="the very second"),
+        pytest.param("* * * * *", 0, 180, [1, 2, 3], id="all since"),
+        pytest.param("* * * * *", 60, 119, [], id="none since"),
+        pytest.param("*/9 * * * *", -3600, 1700, [27], id="not those of ten minutes ago"),
+        pytest.param("0 0 29 2 *", None, 90, [], id="years ago"),
+    ],
+)
+def test_times_that_passed_are_made_up_for_ten_minutes(
+    schedules: Path, cron: str, after: float | None, until_then: float, minutes: list[int]
+) -> None:
+    schedules.write_text(EACH_MINUTE.replace("* * * * *", cron), "utf-8")
+    (schedule,) = read_schedules(schedules)
+    begin = None if after is None else MINUTE + after
+    found = list(schedule.times(begin, MINUTE + until_then))
+    assert found == [MINUTE + 60 * each for each in minutes]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[a:Agent {}]", "a file of schedules has only [name:Schedule {…}]"),
+        ('[a:Schedule {corn: "x"}]', "has no property corn; did you mean cron?"),
+        ("[a:Schedule {cron: 5}]", "cron is a text, found 5"),
+        ('[a:Schedule {cron: "* * * * *", input: "x"}]', 'schedule "a" has no program'),
+        (EACH_MINUTE.replace("* * * * *", "soon"), 'cron "soon" is not like "0 7 * * 1-5"'),
+        (EACH_MINUTE.replace("* * * * *", "* * * * * *"), "is not like"),
+        (EACH_MINUTE.replace("* * * * *", "R 7 * * *"), "is not like"),
+        (EACH_MINUTE.replace("* * * * *", "0 0 30 2 *"), 'cron "0 0 30 2 *" never comes'),
+        (EACH_MINUTE.replace("Hello, I am Alice", " "), "message is empty"),
+        (EACH_MINUTE.replace("Offline/", "Nobody/"), "Nobody"),
+        (EACH_MINUTE.replace("hello_world", "nowhere"), "nowhere.gram: No such file"),
+        (EACH_MINUTE + EACH_MINUTE.partition("}")[2], "there are two schedules"),
+    ],
+)
+def test_a_wrong_file_is_told_before_anything_runs(schedules: Path, text: str, said: str) -> None:
+    schedules.write_text(text, "utf-8")
+    with pytest.raises(GramError) as told:
+        read_schedules(schedules)
+    assert said in str(told.value)

@@ -13,20 +13,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from interp import (
-    ApprovalNeeded,
-    ModelError,
-    Run,
-    ScriptedModel,
-    ToolLibrary,
-    Usage,
-    ask_all,
-    hello_world_tool_library,
-    open_store,
-    resume_run,
-    run as run_agent,
-    submit,
-)
+import interp
+from benchmarks.killed_workers import carry_out
+from interp import ScriptedModel, ToolLibrary, ask_all, submit
 from interp.execution import Begun
 from interp.history import RunStore
 from interp.history.records import note_line
@@ -274,8 +263,8 @@ def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
 def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
     database: str, store: RunStore
 ) -> None:
-    with pytest.raises(ModelError):
-        run_agent(TALKER, "One", model=ScriptedModel([]), record=store, conversation="talk")
+    with pytest.raises(interp.ModelError):
+        interp.run(TALKER, "One", model=ScriptedModel([]), record=store, conversation="talk")
     (by_hand,) = store.rows()
     assert by_hand.status == "stopped"
     turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
@@ -295,7 +284,7 @@ def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
                 asyncio.run(driver.go_on(turn))
             return f"{later.value.seconds}"
 
-    said = run_agent(TALKER, "One", model=Submitting(), record=store, conversation="talk")
+    said = interp.run(TALKER, "One", model=Submitting(), record=store, conversation="talk")
 
     assert float(said.content) <= 2
 
@@ -309,8 +298,8 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
         (asking,) = pending(store.recorded(run).state)
         claim = store.claim(run)
         claim.append(note_line(Begun(asking.at)))
-        claim.let_go("stopped", Usage(None, None))
-    run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
+        claim.let_go("stopped", interp.Usage(None, None))
+    interp.run(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
     following = submit(TALKER, "Hello", **talk)
     with working(database):
         until(ended(store, following))
@@ -319,12 +308,12 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
     assert "has gone on since" in (store.row(turns[0]).reason or "")
 
 
-GREETS = hello_world_tool_library
+GREETS = interp.hello_world_tool_library
 ENDINGS: dict[str, Callable[[RunStore, str, str], object]] = {
     "cancelled": lambda store, _, run: cancel_run(store, run),
     "resumed by the command": lambda _, database, run: gram("resume", run, GRAM_RECORD=database),
-    "resumed in a store": lambda store, _, run: resume_run(run, GREETS, record=store),
-    "resumed at an address": lambda _, database, run: resume_run(run, GREETS, record=database),
+    "resumed in a store": lambda store, _, run: interp.resume_run(run, GREETS, record=store),
+    "resumed at an address": lambda _, at, run: interp.resume_run(run, GREETS, record=at),
 }
 
 
@@ -343,8 +332,8 @@ def test_a_run_goes_on_at_once_when_it_is_decided(store: RunStore, database: str
     run = submit(WORKING, "Work for 1 s.", store=store, policy=ask_all, model=OFFLINE)
     store.database.execute("DELETE FROM procrastinate_jobs")
     log, kept = StoredRun.of(store, run)
-    with suppress(ApprovalNeeded):
-        Run(kept.state, ToolLibrary.of(some_work), record=log).finish()
+    with suppress(interp.ApprovalNeeded):
+        interp.Run(kept.state, ToolLibrary.of(some_work), record=log).finish()
     decide_run(store, run, False)
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(run,)]
 
@@ -403,7 +392,79 @@ def test_workers_go_on_when_the_database_was_away(
     with worker(database) as working:
         until(ended(store, submit(GREETER, "Hello", store=store)))
         postgres.restart()
-        with open_store(database) as again:
+        with interp.open_store(database) as again:
             run = submit(GREETER, "Hello", store=again)
             until(ended(again, run))
         assert working.stop() == 0
+
+
+# --- runs that kill their workers: they fail in the end, and the runs beside them do not
+
+
+DEADLY_TOOLS = worker_processes.TOOLS.replace(
+    "    time.sleep(seconds)\n",
+    '    if context.key.startswith("deadly"):\n        os._exit(1)\n    time.sleep(seconds)\n',
+)
+
+
+def have_ended(store: RunStore, *runs: str) -> Callable[[], bool]:
+    return lambda: all(store.row(run).status in ("done", "failed") for run in runs)
+
+
+@pytest.mark.nightly
+def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
+    database: str, store: RunStore, model_server: ModelServer, tmp_path: Path
+) -> None:
+    tools, log = tmp_path / "tools.py", tmp_path / "work.log"
+    tools.write_text(DEADLY_TOOLS, "utf-8")
+    calls = tool_calls(("c1", "work", {"seconds": 6}))
+    model_server.will_say(calls, calls, "Done.")
+    submit(WORKING, "Work.", store=store, run_id="beside")
+    all_ended = have_ended(store, "beside", "deadly")
+    with worker(database, "--tools", str(tools), server=model_server, log=log) as first:
+        until(log.exists)
+        submit(WORKING, "Work.", store=store, run_id="deadly")
+        assert first.process.wait(60) == 1
+    for _ in range(8):
+        if all_ended():
+            break
+        worker_processes.let_time_pass(store)
+        with worker(database, "--tools", str(tools), server=model_server, log=log) as working:
+            until(lambda process=working.process: process.poll() is not None or all_ended())
+
+    begun = log.read_text("utf-8").splitlines()
+    assert begun.count("begins deadly/0/0") == 5
+    assert begun.count("begins beside/0/0") > 1
+    assert store.row("beside").status == "done"
+    reason = "its worker died 5 times at the same place: work at position (0, 0)"
+    assert (store.row("deadly").status, store.row("deadly").reason) == ("failed", reason)
+
+
+DEAD = "elsewhere/1/1/x"
+
+
+def test_deaths_are_counted_once_each_and_anew_after_an_event(
+    database: str, store: RunStore
+) -> None:
+    run = submit(TALKER, "Hello", store=store)
+    queue = RunQueue(postgres_of(store))
+
+    def dies() -> None:  # as a claim leaves the run that nobody renews
+        left = "status = 'running', fence = fence + 1, leased_until = 0, owner = ?"
+        store.database.execute(f"UPDATE gram_runs SET {left} WHERE id = ?", DEAD, run)
+
+    assert queue.deaths(run, 0, DEAD) == 0
+    dies()
+    assert [queue.deaths(run, 0, DEAD), queue.deaths(run, 0, DEAD)] == [1, 1]
+    dies()
+    assert queue.deaths(run, 0, DEAD) == 2
+    assert queue.deaths(run, 1, DEAD) == 0
+    dies()
+    assert queue.deaths(run, 1, DEAD) == 1
+
+
+@pytest.mark.parametrize("runs", [16, pytest.param(200, marks=pytest.mark.nightly)])
+def test_no_run_is_lost_or_recorded_twice_when_workers_are_killed(database: str, runs: int) -> None:
+    report = carry_out(database, runs=runs, workers=2, every=1.5, at_once=1)
+    assert report.kills > 0
+    assert (report.lost, report.repeated) == ([], [])

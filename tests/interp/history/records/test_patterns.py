@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import resource
+import signal
+from base64 import b64encode
+from pathlib import Path
+
 import pytest
+from attrs import evolve
 from hypothesis import given, strategies as st
 
 import interp
-from gram import GramError, Pattern, dumps, loads_one, write_pattern
+from gram import GramDecodeError, GramError, Pattern, dumps, loads_one, write_pattern
 from gram.writing import ONE_LINE
-from interp import AgentResponse, AssistantRole, ConversationContext, Message, ValidationError
+from interp import AgentResponse, ConversationContext, File, Message, ScriptedModel, load_run, run
 from interp.history import from_pattern, to_pattern
 from interp.history.records.patterns import event_written, written_event
-from interp.machine import Event
+from interp.history.records.recorded_run import fingerprint
+from interp.machine import Event, Request
+from lenses_ext import Model
 from tests.gram.strategies import patterns
 from tests.interp import strategies
+from tests.interp.history.stores.crashing import forking
 
 CONTEXT = ConversationContext(
     [
         Message(interp.UserRole, "hello"),
-        Message(AssistantRole, "", (interp.ToolCall("c1", "greet", '{"name": "Al"}'),)),
+        Message(interp.AssistantRole, "", (interp.ToolCall("c1", "greet", '{"name": "Al"}'),)),
         Message(interp.FunctionRole("greet"), "Hello, Al!", call_id="c1"),
-        Message(AssistantRole, "I said hello."),
+        Message(interp.AssistantRole, "I said hello."),
     ]
 )
 
@@ -103,7 +112,134 @@ NONE_OF_THEM = [
 
 @pytest.mark.parametrize(("text", "column", "message"), NONE_OF_THEM)
 def test_what_is_none_of_them_is_told_with_its_place(text: str, column: str, message: str) -> None:
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(interp.ValidationError) as caught:
         from_pattern(loads_one("\n" + text))
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"2:{column}")
+
+
+# --- files in conversations and records: their bytes once, and nothing is opened to read them
+
+
+AGENT = loads_one('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5.6-luna"}]')
+CHART = File(b"\x89PNG\r\n\x1a\n" + b"chart" * 9, "chart.png")
+BYTES = b64encode(CHART.content or b"").decode()
+
+
+def said(*files: File) -> Message:
+    return Message(interp.UserRole, "What is this?", attachments=files)
+
+
+def test_the_bytes_of_a_file_are_written_once() -> None:
+    same = File(CHART.content or b"", "again.png")
+    context = ConversationContext(
+        [said(CHART), Message(interp.AssistantRole, "A chart."), said(same)]
+    )
+    text = dumps(to_pattern(context))
+    assert text.count(BYTES) == 1
+    assert text.count("sha256") == 1
+    assert from_pattern(loads_one(text)) == context
+
+
+def test_a_run_is_read_with_its_files(tmp_path: Path) -> None:
+    first = run(AGENT, ["What is this?", CHART], model=ScriptedModel(["A chart."]))
+    path = tmp_path / "second.run.gram"
+    given = ["Sure?", CHART, File("https://example.com/b.png")]
+    model = ScriptedModel(["Sure."])
+    second = run(AGENT, given, context=first.context, model=model, record=path)
+    read = load_run(path)
+    assert path.read_text().count(BYTES) == 1
+    assert read.state.context == second.context
+    assert read.state.run.attachments == (CHART, File("https://example.com/b.png"))
+
+
+def test_the_turns_of_a_file_have_the_bytes_once(tmp_path: Path) -> None:
+    path = tmp_path / "talk.gram"
+    for answer in ("A chart.", "Still one."):
+        model = ScriptedModel([answer])
+        run(AGENT, ["And this?", CHART], model=model, record=path, conversation=True)
+    assert [each.attachments for each in load_run(path).state.context] == [(CHART,), ()] * 2
+    assert path.read_text().count(BYTES) == 1
+
+
+def test_each_page_of_a_conversation_of_a_store_has_its_files(tmp_path: Path) -> None:
+    with interp.open_store(tmp_path / "runs.db") as store:
+        for answer in ("A chart.", "Still one.", "Yes."):
+            model = ScriptedModel([answer])
+            run(AGENT, ["And this?", CHART], model=model, record=store, conversation="talk")
+        conversation = store.conversation("talk")
+        assert [each.attachments for each in conversation.context] == [(CHART,), ()] * 3
+        assert conversation.page(limit=2) == conversation.context[-2:]
+        assert conversation.page(before=3, limit=1) == conversation.context[2:3]
+        recorded = [store.recorded(row.id).state for row in store.rows()]
+        assert conversation.context in [state.context for state in recorded]
+        assert all(state.run.attachments == (CHART,) for state in recorded)
+
+
+def test_a_fingerprint_tells_files_apart() -> None:
+    request = Request(Model("A", "b"), "x", ConversationContext([said(CHART)]))
+    other = evolve(request, messages=ConversationContext([said(File(b"GIF89a", "chart.png"))]))
+    without = evolve(request, messages=ConversationContext([said()]))
+    assert len({fingerprint(each) for each in (request, other, without)}) == 3
+    assert fingerprint(request) == fingerprint(evolve(request))
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ('address: "/etc/passwd"', "an address begins with"),
+        ('bytes: "AAAA"', "must be base64`…`"),
+        ("bytes: base64`not so`", "must be base64`…`"),
+        ("bytes: base64``", "is empty"),
+        ('sha256: "abc"', "no file before this one"),
+        ("", "either bytes, their sha256 or an address"),
+        ('bytes: base64`AAAA`, sha256: "abc"', "either bytes, their sha256 or an address"),
+    ],
+)
+def test_what_is_no_file_is_refused_with_its_place(file: str, told: str) -> None:
+    properties = ", ".join(filter(None, ('type: "image/png"', file)))
+    text = f'[:Conversation | [:User {{content: "x"}} | (:File {{{properties}}})]]'
+    with pytest.raises(interp.ValidationError, match=told) as caught:
+        from_pattern(loads_one(text))
+    assert caught.value.faults
+
+
+# --- conversations in files
+
+
+def killed_while_it_saves(path: Path, context: ConversationContext) -> None:
+    """Save, and be killed by the system after so many bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+    interp.save_context(path, context)
+
+
+def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "c.gram"
+    context = ConversationContext([Message(interp.UserRole, "é \0\ud800" + "x" * 200_000)])
+    interp.save_context(path, context)
+    process = forking().Process(target=killed_while_it_saves, args=(path, context))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGXFSZ
+    assert interp.load_context(path) == context
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "c.gram:1:1: error[no-conversation] expected one pattern labelled"),
+        ("(:Conversation)\n(:Conversation)", "c.gram:2:1: error[no-conversation] expected one"),
+        ("[:Conversation |\n  (:User {a: 1})]", "c.gram:2:14: error[unknown-property] User has no"),
+        ("[:Conversation | (", "c.gram:1:19"),
+    ],
+)
+def test_a_file_that_is_not_a_conversation_is_one_error_with_its_place(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "c.gram"
+    path.write_text(text)
+    with pytest.raises((interp.ValidationError, GramDecodeError)) as caught:
+        interp.load_context(path)
+    assert message in str(caught.value)
+    assert str(caught.value).count("c.gram") == 1

@@ -235,14 +235,14 @@ def test_what_could_not_be_written_is_written_later_in_its_order(path: Path) -> 
 
 
 def test_what_an_event_loop_has_left_behind_keeps_nobody_from_the_file(path: Path) -> None:
-    class Silent:
-        async def acomplete(self, request: Request) -> str:
+    class Silent(ScriptedModel):
+        async def acomplete(self, request: Request) -> object:
             await asyncio.Event().wait()
-            return ""
+            return super().complete(request)
 
     agent = loads_one('[a:Agent {instruction: "x", model: "A/b"}]')
     loop = asyncio.new_event_loop()
-    begun = begin(agent, "go", model=Silent(), record=path)
+    begun = begin(agent, "go", model=Silent([]), record=path)
     task = loop.create_task(begun.afinish())
     loop.run_until_complete(asyncio.sleep(0.1))  # as after two Ctrl-C
 

@@ -13,7 +13,7 @@ import interp
 from gram import GramError, Pattern, format_text, loads_one, parse
 from interp import ApprovalPolicy, AssistantRole, Limits, Message, ToolCall, Usage, machine
 from interp.errors import ReplayError
-from interp.history.records import read_run, run_text
+from interp.history.records import Replayer, read_run, run_text
 from interp.machine import CallTool, ModelReplied, Resumed, State, TimeUp, ToolReturned, start, step
 from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
@@ -235,3 +235,32 @@ def test_any_other_text_is_refused_with_an_error_of_ours(data: st.DataObject) ->
     changed = text[:start_] + data.draw(st.text(max_size=5)) + text[end:]
     with suppress(GramError):
         read_run(changed)
+
+
+# --- a replayer gives for each event what the machine gave
+
+
+@given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
+def test_a_replayer_gives_what_the_machine_gave(
+    program: Pattern, random: Random, stops_after: int
+) -> None:
+    drawn = recorded(program, random, stops_after)
+    replayer, before = Replayer(drawn.first), drawn.first
+    for event in drawn.events:
+        answered = next((each for each in machine.pending(before) if each.at == event.at), None)
+        taken = replayer.take(event)
+        assert (taken.before, taken.effect) == (before, answered)
+        assert taken.taken == step(before, event)
+        before = replayer.state
+
+
+def test_what_a_call_answers_that_was_asked_about_since_is_the_question() -> None:
+    pay = '[pay:Tool {description: "Pays."} | (to::String)==>(::Any)]'
+    first = start(loads_one(f"[w:Workflow | {pay}]"), "me").state
+    replayer = Replayer(first)
+    at = ("pay",)
+    events = (machine.CallBegun(at), Resumed(), machine.Decided(at, True), ToolReturned(at, "1"))
+    begun, resumed, decided, returned = map(replayer.take, events)
+    assert (begun.effect, resumed.effect) == (None, None)
+    assert decided.effect == resumed.effects[0]
+    assert returned.effect == decided.effects[0]
