@@ -25,22 +25,10 @@ from ..errors import RunTakenError, StoreError
 from ..history.records import RecordedRun
 from ..history.stores import PostgresDatabase, RunRow, RunStore, this_process
 from ..json_text import write_json
+from . import queue as run_queue
 from .database_errors import is_of_database, log_event, reason_of
 from .limits import SharedLimits
-from .queue import (
-    ALIVE,
-    CLOCK,
-    FIRST_TURN,
-    GO_ON,
-    LOOK,
-    LOOK_NOW,
-    SEEN,
-    SILENT,
-    LaterError,
-    RunQueue,
-    tell_some,
-    with_workers,
-)
+from .queue import ALIVE, CLOCK, LOOK, LOOK_NOW, LaterError, RunQueue, tell_some
 from .submission import Schedule, postgres_of, submit_due
 
 if TYPE_CHECKING:
@@ -214,8 +202,8 @@ def seen(
 def forget_dead(database: PostgresDatabase) -> None:
     """Forget the workers that have died, and the requests that they had under way."""
     dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - ?"
-    database.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", SEEN)
-    database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", SEEN)
+    database.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", run_queue.SEEN)
+    database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", run_queue.SEEN)
 
 
 _QUEUES: Final = (  # from one name to the next in the index: a queue may have many runs
@@ -238,11 +226,11 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
     Raises:
         StoreError: the store cannot be read.
     """
-    database = with_workers(store)
+    database = run_queue.with_workers(store)
     if database is None:
         return {}
     found = database.execute(
-        f"SELECT r.id, {FIRST_TURN}, due, due > {CLOCK}, "
+        f"SELECT r.id, {run_queue.FIRST_TURN}, due, due > {CLOCK}, "
         f"(SELECT coalesce(bool_or(queue = ANY(queues)), FALSE) {ALIVE}), "
         f"(SELECT count(*) {ALIVE}), (SELECT array_agg(DISTINCT leaves ->> queue) {ALIVE}) "
         "FROM gram_runs AS r "
@@ -360,7 +348,7 @@ class Looks:
         if not await call_in_thread(self._looks_for_all):
             return
         stalled = await app.job_manager.get_stalled_jobs(
-            task_name=GO_ON, seconds_since_heartbeat=SILENT
+            task_name=run_queue.GO_ON, seconds_since_heartbeat=run_queue.SILENT
         )
         runs = {job.id: str(job.task_kwargs["run"]) for job in stalled if job.id is not None}
         for job, run in runs.items():
