@@ -15,11 +15,10 @@ import click
 from attrs import Factory, define, frozen
 
 import lenses_ext
-from gram import Document, GramDecodeError, GramError, Pattern, loads
+from gram import Document, GramError, Pattern
 from gram.documents import HeldFile, holding, write_together
 from gram.words import counted
 from lenses_ext import FocusError, PathError, Place, Project, ReadOnlyError, find_places
-from lenses_ext.places import read_pattern as read_pattern, read_value as read_value
 
 from .failures import NO, Refused, exit_code_of, shown
 from .inputs.declaring import given_by, json_option, option
@@ -345,17 +344,3 @@ def refuse_new_errors(program: Project, edited: Project) -> None:
             lines.append(f"  {fault.severity}[{fault.code}] {fault.message}")
             lines += [f"    hint: {fault.hint}"] if fault.hint else []
         raise Refused("\n".join(lines))
-
-
-def read_element(text: str) -> Pattern:
-    """Read an element of a pattern: a pattern, or the bare name of one that is defined elsewhere.
-
-    Raises:
-        GramDecodeError: the text is not gram, or not exactly one element.
-    """
-    try:
-        (around,) = loads(f"[ | {text}\n]")
-        (element,) = around.elements
-    except (GramDecodeError, ValueError):
-        return read_pattern(text)
-    return element

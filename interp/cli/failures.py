@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import io
-from typing import TypeAlias, Union
+from collections.abc import Mapping
+from typing import Final, TypeAlias, Union
 
 import click
 
 from gram import GramError
 from lenses_ext import FocusError, ReadOnlyError
 
-from ..errors import (
-    AgentError,
-    ApprovalNeeded,
-    ConfigurationError,
-    LimitError,
-    ModelError,
-    StoreError,
-    ToolError,
-    ValidationError,
-    WorkflowError,
-)
+from .. import errors
+from ..errors import AgentError
 
 NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING = range(1, 7)
 """The exit codes: the answer is no; wrong usage; the input is not gram or the program is invalid;
@@ -34,24 +26,29 @@ class Refused(GramError):  # noqa: N818  # the answer is no, which is no error
     """The answer of a command is no: nothing is at the path, or an edit is refused."""
 
 
+_CODES: Final[Mapping[type[Exception], int]] = {
+    Refused: NO,
+    OSError: USAGE,
+    errors.StoreError: USAGE,
+    errors.ConfigurationError: UNAVAILABLE,
+    errors.ModelError: UNAVAILABLE,
+    errors.WorkflowError: UNAVAILABLE,
+    errors.ApprovalNeeded: WAITING,
+    errors.LimitError: LIMIT,
+}
+
+
 def exit_code_of(failure: Failure) -> int:
     """The exit code for an error."""
     if isinstance(failure, click.ClickException):
         return failure.exit_code
-    if isinstance(failure, Refused):
-        return NO
-    if isinstance(failure, OSError | StoreError):
-        return USAGE
     if type(failure) is AgentError and isinstance(failure.__cause__, OSError):
         return USAGE  # the run could not be recorded
-    if isinstance(failure, ValidationError):
+    if isinstance(failure, errors.ValidationError):
         return INVALID if failure.faults else USAGE
-    is_raised = isinstance(failure, ToolError) and failure.state is not None  # --on-tool-error
-    if is_raised or isinstance(failure, ConfigurationError | ModelError | WorkflowError):
-        return UNAVAILABLE
-    if isinstance(failure, ApprovalNeeded):
-        return WAITING
-    return LIMIT if isinstance(failure, LimitError) else INVALID
+    if isinstance(failure, errors.ToolError) and failure.state is not None:
+        return UNAVAILABLE  # --on-tool-error
+    return next((code for kind, code in _CODES.items() if isinstance(failure, kind)), INVALID)
 
 
 def shown(failure: Failure) -> str:

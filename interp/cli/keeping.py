@@ -17,15 +17,9 @@ from attrs import define
 
 from ..errors import RunTakenError, StoreError
 from ..execution import Folded, Note, RunLog
+from ..history import stores
 from ..history.records import has_nothing_begun
-from ..history.stores import (
-    ENDED,
-    Address,
-    KeptConversation,
-    RunStore,
-    open_conversation,
-    open_store,
-)
+from ..history.stores import Address, KeptConversation, RunStore, open_store
 from ..machine import Event, State, Status, empty_context
 from ..tools import Tool
 from .inputs.options import RunningOptions, TalkOptions
@@ -100,7 +94,7 @@ def kept_in(
             tidy(own_store())
         new = f"{agent}-{os.urandom(4).hex()}"
         name = options.conversation or (True if is_last else new)
-        return Kept(address, open_conversation(address.place, name, program), is_habit)
+        return Kept(address, stores.open_conversation(address.place, name, program), is_habit)
     except (StoreError, OSError) as error:
         if not is_habit or goes_on:
             raise
@@ -132,7 +126,7 @@ def _of_file(address: Address, options: TalkOptions) -> KeptConversation:
     if not options.goes_on and os.path.lexists(path) and not has_nothing_begun(path):
         reason = "exists already; a run is recorded in a new file\n  hint: -c goes on with it"
         raise FileExistsError(errno.EEXIST, reason, str(path))
-    return open_conversation(path, True, None)
+    return stores.open_conversation(path, True, None)
 
 
 def tidy(path: Path) -> None:
@@ -140,7 +134,7 @@ def tidy(path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open_store(path) as store:
         before = datetime.now(UTC) - OLDEST
-        store.prune(before, status=(*ENDED, "stopped", "waiting", "limited"))
+        store.prune(before, status=(*stores.ENDED, "stopped", "waiting", "limited"))
         store.prune_conversations(before)
         if _used(store) > LARGEST:
             for old in reversed([*store.conversations()]):

@@ -20,14 +20,8 @@ from ...evaluation.cases import RubricJudge, read_cases
 from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan
 from ...models import OFFLINE
 from ..failures import LIMIT, WAITING
-from ..inputs.declaring import (
-    agent_option,
-    checks_option,
-    given_by,
-    json_option,
-    option,
-    options_of,
-)
+from ..inputs import declaring
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
 from ..inputs.options import POLICIES, ArmOptions, ModelOptions, read_limits
@@ -46,8 +40,8 @@ class ComparingOptions(ArmOptions):
         "experiment or the file of a judge calls so.",
         "[NAME=]FILE.py[:NAME]",
     )
-    agent: str | None = given_by(agent_option)
-    checks: tuple[str, ...] = checks_option
+    agent: str | None = given_by(declaring.agent_option)
+    checks: tuple[str, ...] = declaring.checks_option
     judge_model: str | None = option(
         "The model that judges rubrics; by default the program's.", "PROVIDER/NAME"
     )

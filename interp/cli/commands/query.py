@@ -14,9 +14,10 @@ from gram.json import value_to_json
 from gram.writing import abridged
 from lenses_ext import Project, query, rewrite
 from lenses_ext.errors import describe
+from lenses_ext.places import read_pattern
 
 from ..completion.completing import path_argument
-from ..each_file import Nowhere, ShowOptions, deliver, each_file, read_pattern
+from ..each_file import Nowhere, ShowOptions, deliver, each_file
 from ..failures import NO, Refused
 from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import are_many, read_program, read_word_beside, words_and_files

@@ -18,15 +18,7 @@ from pyrsistent import PMap
 import lenses_ext
 from gram import Document, GramError, Pattern, Source, origin, pattern_at, walk
 from gram.documents import decode, write_together
-from lenses_ext import (
-    PathError,
-    Place,
-    ProgramError,
-    Project,
-    change_places,
-    load_project,
-    parse_program,
-)
+from lenses_ext import Place, Project, change_places, load_project, parse_program
 from lenses_ext.names import choose, program_of, reached
 from lenses_ext.places import Kind, Named, mentions, named_at, read_path
 
@@ -76,7 +68,7 @@ class Renaming:
         project = load_project(file)
         try:
             named = named_at(project, self.path)
-        except PathError as error:
+        except lenses_ext.PathError as error:
             raise Nowhere(f"{file}: {error}") from None
         holder = project.holder(named.path)
         inside = named.path[1:] if holder != project.path else named.path
@@ -122,7 +114,7 @@ class Renaming:
     def _change_program(self, project: Project, named: Named) -> None:
         try:
             renamed = lenses_ext.rename(project, named, self.new, instructions=self.instructions)
-        except ProgramError as error:
+        except lenses_ext.ProgramError as error:
             raise Refused(f"refused: {error}") from None
         if not self.force:
             refuse_new_errors(project, renamed)
@@ -257,7 +249,7 @@ def _is_meant(case: Case, *, meant: Sequence[tuple[Project, Named]]) -> bool:
             read = program_of(project, by="rename")
             try:
                 return there.path in reached(read, choose(read, case.agent))
-            except ProgramError:  # it does not say for which agent it is
+            except lenses_ext.ProgramError:  # it does not say for which agent it is
                 return True
     return False
 

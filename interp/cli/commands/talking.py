@@ -11,17 +11,11 @@ from typing import Final
 import click
 from attrs import frozen
 
+import lenses_ext
 from gram import GramEncodeError, GramError
 from gram.documents import resolved
 from gram.words import counted, did_you_mean
-from lenses_ext import (
-    Model,
-    agent_name,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_type_signature,
-    view,
-)
+from lenses_ext import Model, agent_name, view
 
 from ...errors import ConfigurationError
 from ...history.records import save_context
@@ -119,8 +113,9 @@ def _help(_talk: Talk, _argument: str) -> None:
 def _tools(talk: Talk, _argument: str) -> None:
     specs = tools_in(talk.agent)
     for spec in specs:
-        tell(f"{view(tool_spec_name, spec)} {view(tool_spec_type_signature, spec)}")
-        tell(f"  {view(tool_spec_description, spec)}")
+        signature = view(lenses_ext.tool_spec_type_signature, spec)
+        tell(f"{view(lenses_ext.tool_spec_name, spec)} {signature}")
+        tell(f"  {view(lenses_ext.tool_spec_description, spec)}")
     if not specs:
         tell("the agent has no tools")
 

@@ -13,27 +13,19 @@ import attrs
 import click
 from attrs import frozen
 
+import gram
 import lenses_ext
-from gram import GramDecodeError, Pattern, Subject, freeze, from_json, is_edge, to_json, write_value
+from gram import GramDecodeError, Pattern, Subject, freeze, from_json, is_edge, loads, to_json
 from gram.json import Json, value_to_json
 from gram.trees import WALK_SUBJECT
-from lenses_ext import FocusError, PathError, Place, Project, change_places, find_places
+from lenses_ext import FocusError, PathError, Place, Project, change_places, places as paths
 from lenses_ext.labels import WORKFLOW
-from lenses_ext.places import ANY, Kind, holds, new_property, read_condition, read_path, write_path
+from lenses_ext.places import ANY, Kind, read_path, read_pattern, write_path
 
 from ...errors import ValidationError
 from ...json_text import read_json
 from ..completion.completing import path_argument
-from ..each_file import (
-    EditOptions,
-    Nowhere,
-    deliver,
-    each_file,
-    places_in,
-    read_element,
-    read_pattern,
-    read_value,
-)
+from ..each_file import EditOptions, Nowhere, deliver, each_file, places_in
 from ..failures import INVALID
 from ..inputs.declaring import json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
@@ -110,7 +102,7 @@ def _text_of(value: Any) -> str:
         return "\n".join(map(_as_element, value))
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
-    return write_value(value)
+    return gram.write_value(value)
 
 
 def _as_element(pattern: Pattern) -> str:
@@ -133,7 +125,8 @@ def value_as_json(value: Any) -> Json:
 @frozen(kw_only=True, slots=False)
 class _SetOptions(EditOptions):
     where: str | None = option(
-        "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.", "CONDITION"
+        "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.",
+        "CONDITION",
     )
     source: str | None = option(
         "Take paths and values from the output of gram get --json.", "FILE|-", name="--from"
@@ -165,7 +158,7 @@ def set_command(arguments: tuple[str, ...], options: _SetOptions) -> None:
     (path, value), files = words_and_files(arguments, "PATH VALUE")
     new, where = read_word_beside(value, files), options.where
     try:
-        condition = read_condition(where) if where is not None else None
+        condition = paths.read_condition(where) if where is not None else None
     except PathError as error:
         raise click.UsageError(f"--where: {error}") from None
 
@@ -175,10 +168,10 @@ def set_command(arguments: tuple[str, ...], options: _SetOptions) -> None:
         except Nowhere as nowhere:
             raise Nowhere(str(nowhere) + _hint_at_add(program, path)) from None
         if condition is not None:
-            places = tuple(each for each in places if holds(condition, program, each))
+            places = tuple(each for each in places if paths.holds(condition, program, each))
             if not places:
                 raise Nowhere(f"{program.filename}: at no `{path}` does {where} hold")
-        changes = [(place, partial(read_value, new)) for place in places]
+        changes = [(place, partial(paths.read_value, new)) for place in places]
         return change_places(program.patterns, changes)
 
     deliver(files, edit, options)
@@ -223,9 +216,9 @@ def _hint_at_add(program: Project, path: str) -> str:
     """A hint if `gram add` could add what is not there to a map, such as the settings."""
     try:
         *above, last = read_path(path)
-        places = find_places(program, write_path(above))
+        places = lenses_ext.find_places(program, write_path(above))
         if places[0].kind is Kind.PROPERTY:
-            new_property(program, places[0], last)
+            paths.new_property(program, places[0], last)
             return "\n  hint: gram add adds it"
     except PathError:
         pass
@@ -306,10 +299,24 @@ def _with_elements(
     return holder, lambda old: attrs.evolve(old, elements=(*old.elements, *new))
 
 
+def _read_element(text: str) -> Pattern:
+    """Read an element of a pattern: a pattern, or the bare name of one that is defined elsewhere.
+
+    Raises:
+        GramDecodeError: the text is not gram, or not exactly one element.
+    """
+    try:
+        (around,) = loads(f"[ | {text}\n]")
+        (element,) = around.elements
+    except (GramDecodeError, ValueError):
+        return read_pattern(text)
+    return element
+
+
 def _is_list(program: Project, path: str) -> bool:
     """Whether a path leads to lists of elements, such as the tools of agents."""
     try:
-        return all(place.kind.holds_elements for place in find_places(program, path))
+        return all(place.kind.holds_elements for place in lenses_ext.find_places(program, path))
     except PathError:
         return path.endswith(".tools")  # its own message says what is wrong
 
@@ -319,12 +326,12 @@ def _added(
 ) -> tuple[Place, Callable[[Any], Any]]:
     """The place to change, and the function that makes its new value."""
     if place.kind.holds_elements:
-        return _with_elements(place, [read_element(value)])
+        return _with_elements(place, [_read_element(value)])
     try:
-        property_ = new_property(program, place, last)
+        property_ = paths.new_property(program, place, last)
     except PathError as error:
         raise click.UsageError(str(error)) from None
-    read = read_value(value, None)
+    read = paths.read_value(value, None)
     if read == value and _PATTERN.fullmatch(value):
         raise click.UsageError(
             f"{property_.path} would be a text that looks like a pattern. Add a tool to …tools, or "

@@ -11,15 +11,8 @@ import re
 from glob import escape, glob
 from typing import Any
 
-from click.shell_completion import (
-    BashComplete,
-    CompletionItem,
-    FishComplete,
-    ShellComplete,
-    ZshComplete,
-    add_completion_class,
-    split_arg_string,
-)
+from click import shell_completion
+from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 
 _BASH = """\
 %(complete_func)s() {
@@ -51,7 +44,7 @@ class _OrFiles(ShellComplete):
 
 
 @add_completion_class
-class Bash(_OrFiles, BashComplete):
+class Bash(_OrFiles, shell_completion.BashComplete):
     """Completes the line up to the cursor; answers with what follows the last ``=`` or ``:``."""
 
     source_template = _BASH
@@ -60,7 +53,7 @@ class Bash(_OrFiles, BashComplete):
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the one that is begun, and that one."""
         typed = os.environ.get("GRAM_TYPED", " ")
-        words = split_arg_string(typed)
+        words = shell_completion.split_arg_string(typed)
         is_new = typed[-1:].isspace()
         self._word = "" if is_new else re.split(r"\s", typed)[-1]
         return words[1 : None if is_new else -1], "" if is_new else words[-1]
@@ -75,12 +68,12 @@ class Bash(_OrFiles, BashComplete):
 
 
 @add_completion_class
-class Fish(_OrFiles, FishComplete):
+class Fish(_OrFiles, shell_completion.FishComplete):
     """Completes for fish."""
 
 
 @add_completion_class
-class Zsh(_OrFiles, ZshComplete):
+class Zsh(_OrFiles, shell_completion.ZshComplete):
     """Completes for zsh."""
 
 

@@ -11,18 +11,8 @@ from pathlib import Path
 
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
-from gram import (
-    Diagnostic,
-    Document,
-    GramDecodeError,
-    GramError,
-    Pattern,
-    Source,
-    Span,
-    TreePath,
-    pattern_at,
-    readable,
-)
+import gram
+from gram import Diagnostic, Document, Pattern, Source, Span, TreePath
 from gram.editing import common_ends
 from gram.reading import spans_in_text, tokens
 from gram.trees import WHOLE, read_from
@@ -102,9 +92,9 @@ class OpenFile:
         """What can be read of it, with blanks instead of patterns that have a syntax error."""
         name = str(self.path) if self.path else None
         for text in filter(None, (self.text, self._without_changes())):
-            with suppress(GramDecodeError):
+            with suppress(gram.GramDecodeError):
                 return parse_program(text, name)
-        return parse_program(readable(self.text), name)
+        return parse_program(gram.readable(self.text), name)
 
     def _without_changes(self) -> str | None:
         """The text with blanks instead of the patterns that changed since all could be read.
@@ -145,7 +135,7 @@ class Meaning:
             known = {path: each.document for path, each in others.items()}
             try:
                 self.program = load_project(file.path, {**known, file.path: file.document})
-            except (GramError, OSError):  # an import that cannot be read is a fault of its own
+            except (gram.GramError, OSError):  # an import that cannot be read is a fault of its own
                 self.program = file.document
 
     @cached_property
@@ -157,7 +147,7 @@ class Meaning:
     def uses(self) -> tuple[tuple[Pattern, Use], ...]:
         """Every name that means a definition, with the pattern that has it."""
         patterns = self.names.patterns
-        return tuple((pattern_at(patterns, use.path), use) for use in uses(self.names))
+        return tuple((gram.pattern_at(patterns, use.path), use) for use in uses(self.names))
 
     def place(self, pattern: Pattern, part: str) -> tuple[Source, Span] | None:
         """Where a part of a pattern is written."""

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from lsprotocol.types import (
-    CodeLens,
-    Command,
-    DocumentSymbol,
-    FoldingRange,
-    FoldingRangeKind,
-    Position,
-    SemanticTokens,
-    SymbolKind,
-    TextEdit,
-)
+from lsprotocol import types as lsp
 
 from gram import GramError, Pattern, Span, format_text, highlighted
 from gram.reading import spans_in_text, tokens
@@ -38,18 +28,18 @@ COLOURS: Final = {
 """The semantic token of each kind of text."""
 
 _KINDS: Final = (
-    (is_agent, SymbolKind.Class),
-    (is_workflow, SymbolKind.Module),
-    (is_tool, SymbolKind.Function),
+    (is_agent, lsp.SymbolKind.Class),
+    (is_workflow, lsp.SymbolKind.Module),
+    (is_tool, lsp.SymbolKind.Function),
 )
 
 
-def symbols(file: OpenFile) -> list[DocumentSymbol]:
+def symbols(file: OpenFile) -> list[lsp.DocumentSymbol]:
     """The definitions of a file, those inside others below them."""
     return list(_symbols(file, file.document.patterns))
 
 
-def _symbols(file: OpenFile, patterns: tuple[Pattern, ...]) -> Iterator[DocumentSymbol]:
+def _symbols(file: OpenFile, patterns: tuple[Pattern, ...]) -> Iterator[lsp.DocumentSymbol]:
     for each in patterns:
         spans = spans_in_text(each)
         if spans is None or is_arrows(each):
@@ -58,8 +48,8 @@ def _symbols(file: OpenFile, patterns: tuple[Pattern, ...]) -> Iterator[Document
         if spans.identity is None or not (each.value.labels or each.value.properties):
             yield from below
             continue
-        kind = next((kind for is_one, kind in _KINDS if is_one(each)), SymbolKind.Object)
-        yield DocumentSymbol(
+        kind = next((kind for is_one, kind in _KINDS if is_one(each)), lsp.SymbolKind.Object)
+        yield lsp.DocumentSymbol(
             name=each.value.identity,
             kind=kind,
             range=file.places.range(spans.pattern),
@@ -69,9 +59,9 @@ def _symbols(file: OpenFile, patterns: tuple[Pattern, ...]) -> Iterator[Document
         )
 
 
-def folds(file: OpenFile) -> list[FoldingRange]:
+def folds(file: OpenFile) -> list[lsp.FoldingRange]:
     """What folds: brackets and fences over several lines, and comments."""
-    found: list[tuple[int, int, FoldingRangeKind | None]] = []
+    found: list[tuple[int, int, lsp.FoldingRangeKind | None]] = []
     opened: list[int] = []
     places = file.places
     for token in tokens(file.text):
@@ -85,16 +75,16 @@ def folds(file: OpenFile) -> list[FoldingRange]:
     comments = [n for n, each in enumerate(file.text.splitlines()) if each.lstrip()[:2] == "//"]
     for line in comments:
         if found and found[-1][2] and found[-1][1] == line - 1:
-            found[-1] = (found[-1][0], line, FoldingRangeKind.Comment)
+            found[-1] = (found[-1][0], line, lsp.FoldingRangeKind.Comment)
         else:
-            found.append((line, line, FoldingRangeKind.Comment))
-    return [FoldingRange(start, end, kind=kind) for start, end, kind in found if start < end]
+            found.append((line, line, lsp.FoldingRangeKind.Comment))
+    return [lsp.FoldingRange(start, end, kind=kind) for start, end, kind in found if start < end]
 
 
-def colours(file: OpenFile) -> SemanticTokens:
+def colours(file: OpenFile) -> lsp.SemanticTokens:
     """The semantic tokens, as the protocol packs them: each relative to the one before."""
     kinds, packed = list(COLOURS), list[int]()
-    at, last = 0, Position(0, 0)
+    at, last = 0, lsp.Position(0, 0)
     for kind, piece in highlighted(file.text):
         for part in piece.splitlines(keepends=True):  # an editor's token is on one line
             if kind in COLOURS and (shown := part.strip()):
@@ -106,20 +96,20 @@ def colours(file: OpenFile) -> SemanticTokens:
                 packed += [lines, moved, width, kinds.index(kind), 0]
                 last = here.start
             at += len(part)
-    return SemanticTokens(packed)
+    return lsp.SemanticTokens(packed)
 
 
-def formatted(file: OpenFile) -> list[TextEdit] | None:
+def formatted(file: OpenFile) -> list[lsp.TextEdit] | None:
     """The edit that lays a file out; None where its faults are in the way."""
     try:
         new = format_text(file.text)
     except GramError:
         return None
     whole = file.places.range(Span(0, len(file.text)))
-    return [TextEdit(whole, new)] if new != file.text else []
+    return [lsp.TextEdit(whole, new)] if new != file.text else []
 
 
-def lenses(file: OpenFile) -> list[CodeLens]:
+def lenses(file: OpenFile) -> list[lsp.CodeLens]:
     """What can be done with the agents and workflows of a file: run, chat, check their tools."""
     found = []
     for each in find_runnables(file.document) if file.path else ():
@@ -128,6 +118,6 @@ def lenses(file: OpenFile) -> list[CodeLens]:
             continue
         for title, command in (("run", "run"), ("chat", "chat"), ("check tools", "tools")):
             arguments = [str(file.path), each.value.identity]
-            what = Command(title, f"gram.{command}", arguments=arguments)
-            found.append(CodeLens(file.places.range(spans.identity), command=what))
+            what = lsp.Command(title, f"gram.{command}", arguments=arguments)
+            found.append(lsp.CodeLens(file.places.range(spans.identity), command=what))
     return found

@@ -9,13 +9,7 @@ from collections.abc import Collection, Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from lsprotocol.types import (
-    InlayHint,
-    InlayHintKind,
-    ParameterInformation,
-    SignatureHelp,
-    SignatureInformation,
-)
+from lsprotocol import types as lsp
 
 import lenses_ext
 from gram import GramError, Pattern, Span, format_text, pattern_at
@@ -118,7 +112,7 @@ def _short(price: Decimal | None) -> str:
 # --- types
 
 
-def arrow_hints(meaning: Meaning) -> Iterator[InlayHint]:
+def arrow_hints(meaning: Meaning) -> Iterator[lsp.InlayHint]:
     """What each arrow of a workflow carries, behind the arrow."""
     file = meaning.file
     reading = Reading(meaning.names.patterns, None, meaning.names.files)
@@ -138,7 +132,8 @@ def arrow_hints(meaning: Meaning) -> Iterator[InlayHint]:
             spans = spans_in_text(end)
             if told and spans:
                 at = file.places.position(spans.pattern.end)
-                yield InlayHint(at, f": {told}", kind=InlayHintKind.Type, padding_right=True)
+                kind = lsp.InlayHintKind.Type
+                yield lsp.InlayHint(at, f": {told}", kind=kind, padding_right=True)
 
 
 def type_words(schema: Schema) -> str:
@@ -165,7 +160,7 @@ def type_words(schema: Schema) -> str:
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
-def signature_help(meaning: Meaning, offset: int) -> SignatureHelp | None:
+def signature_help(meaning: Meaning, offset: int) -> lsp.SignatureHelp | None:
     """The signature that is being written at an offset, with the parameter that is meant."""
     levels = levels_at(meaning.file.text, offset)
     holder = next((each for each in reversed(levels) if each[0] == "["), [])
@@ -180,6 +175,8 @@ def signature_help(meaning: Meaning, offset: int) -> SignatureHelp | None:
             except GramError:
                 return None
             labels = re.findall(r"\([^()]*\)(?===>)", signature)
-            told = [ParameterInformation(label) for label in labels]
-            return SignatureHelp([SignatureInformation(signature, parameters=told)], 0, place)
+            told = [lsp.ParameterInformation(label) for label in labels]
+            return lsp.SignatureHelp(
+                [lsp.SignatureInformation(signature, parameters=told)], 0, place
+            )
     return None

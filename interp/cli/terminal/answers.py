@@ -13,19 +13,9 @@ from functools import partial
 from gram.json import Json
 from gram.words import counted
 
-from ... import machine
+from ... import execution, machine
 from ...errors import AgentError, ReplayError
-from ...execution import (
-    AgentFinished,
-    Answer,
-    Finished,
-    Observation,
-    ReasoningDelta,
-    SaidBeforeCalls,
-    TextDelta,
-    ToolProgress,
-    ToolStarted,
-)
+from ...execution import AgentFinished, Answer, Finished, ReasoningDelta, TextDelta, ToolStarted
 from ...history.replaying import Replay
 from ...json_text import json_or_text
 from ...machine import AgentResponse, AgentStarted, Ask, State, Status, ToolFinished, ToolInvocation
@@ -33,18 +23,9 @@ from ...programs import names_of_models
 from ...running import Run
 from ...shown import shortened, visible_text
 from ..failures import Failure, exit_code_of, shown
+from . import output
 from .asking import NoTerminal, ask_user, columns
-from .output import (
-    Styled,
-    is_quiet,
-    is_verbose,
-    is_within_line,
-    note,
-    show,
-    show_json_line,
-    tell,
-    without_surrogates,
-)
+from .output import Styled, note, show, show_json_line, tell, without_surrogates
 from .spinner import Spinner
 
 _LONGEST_ARGUMENT = 500  # characters in a question; the user can ask to see the rest
@@ -123,12 +104,12 @@ class Terminal:
         conversation: str | None = None,
     ) -> None:
         self._is_kept, self._conversation = is_kept, conversation
-        self._shows_reasoning = shows_reasoning and not is_quiet()
+        self._shows_reasoning = shows_reasoning and not output.is_quiet()
         self._is_reasoning = False
         self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
-        self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
-        self._spinner = Spinner(is_wanted=not (is_debugging or is_quiet()))
+        self._most = None if is_debugging or output.is_verbose() else _LONGEST_RESULT
+        self._spinner = Spinner(is_wanted=not (is_debugging or output.is_quiet()))
         self._always: dict[tuple[object, ...], Answer] = {}
         self._run: Run | Replay | None = None
         self._is_within_line = False
@@ -144,7 +125,7 @@ class Terminal:
         said_at: machine.At = ()
         self._spinner.start(model)
         for each in self.watched(run, words=is_shown_as_said):
-            if isinstance(each, ToolProgress):
+            if isinstance(each, execution.ToolProgress):
                 self._spinner.show_beside(str(each))
                 continue
             if isinstance(each, ReasoningDelta):
@@ -161,7 +142,7 @@ class Terminal:
                 continue
             self.end_line()
             match each:
-                case SaidBeforeCalls() if machine.says_result(run.state, each.at):
+                case execution.SaidBeforeCalls() if machine.says_result(run.state, each.at):
                     said = ""
                     if not was_within_line:
                         note(each.text)
@@ -188,7 +169,7 @@ class Terminal:
             self._spinner.start(waits_for)
         raise AssertionError("a stream ends with Finished")
 
-    def watched(self, run: Run | Replay, *, words: bool) -> Iterator[Observation]:
+    def watched(self, run: Run | Replay, *, words: bool) -> Iterator[execution.Observation]:
         """What happens in a run; an answer that could not be recorded ends it like any other."""
         try:
             yield from run.stream(words=words)
@@ -206,7 +187,7 @@ class Terminal:
         self._spinner.stop()
         self._end_reasoning()
         if self._is_within_line:
-            if is_within_line() or not _is_at_terminal():
+            if output.is_within_line() or not _is_at_terminal():
                 self._print("")
             self._is_within_line = False
 
@@ -298,7 +279,7 @@ class JsonAnswers(Terminal):
                     what = {"tool": call.name, "arguments": json_or_text(call.arguments)}
                     caller = machine.frame_at(run.state, call.at).name
                     self._tell("call", {**what, "agent": caller, "at": list(call.at)})
-                case ToolProgress():
+                case execution.ToolProgress():
                     what = {"tool": each.name, "at": list(each.at), "done": each.done}
                     self._tell("progress", {**what, "total": each.total, "message": each.message})
                 case ToolFinished():
