@@ -125,8 +125,7 @@ def value_as_json(value: Any) -> Json:
 @frozen(kw_only=True, slots=False)
 class _SetOptions(EditOptions):
     where: str | None = option(
-        "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.",
-        "CONDITION",
+        "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.", "CONDITION"
     )
     source: str | None = option(
         "Take paths and values from the output of gram get --json.", "FILE|-", name="--from"

@@ -70,6 +70,18 @@ def has(text: str, *parts: str) -> None:
     assert not missing, f"{missing} not in {text}"
 
 
+def told(done: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
+    """Expect that a command has left with a code, and has told all this."""
+    assert done.returncode == code, done
+    has(done.stderr, *parts)
+
+
+def printed(done: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
+    """Expect that a command has left with a code, and has printed all this."""
+    assert done.returncode == code, done
+    has(done.stdout, *parts)
+
+
 @contextmanager
 def _as_a_process(
     arguments: tuple[str, ...], environment: Mapping[str, str], cwd: str | Path

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interp import load_run
-from tests.interp.cli.process import HELLO, at, forked, gram
+from tests.interp.cli.process import HELLO, at, forked, gram, told
 from tests.interp.model_server import ModelServer, tool_calls
 
 CALL = tool_calls(("c1", "sayHello", {"personName": "Al"}))
@@ -47,8 +47,7 @@ def test_a_disk_that_fills_up(
     words = ("run", HELLO, "hi", "--record", str(file))
     done = forked(*words, largest=sizes[entry] + 40, **at(model_server))
 
-    assert done.returncode == 2
-    assert f"{file}: the run is no longer recorded: File too large\n" in done.stderr
+    told(done, 2, f"{file}: the run is no longer recorded: File too large\n")
     assert "Traceback" not in done.stderr
     assert len(load_run(file).entries) == entry
     asked = len(model_server.requests)

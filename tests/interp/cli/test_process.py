@@ -47,10 +47,7 @@ def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-@pytest.mark.parametrize(
-    ("command", "codes"),
-    rows("closed streams"),
-)
+@pytest.mark.parametrize(("command", "codes"), rows("closed streams"))
 def test_streams_that_are_closed_are_quiet(command: str, codes: set[int]) -> None:
     start = COMMAND if "&-" in command else relayed()  # a relay needs all three streams
     shell = f"set -o pipefail; {shlex.join(start)} {command.format(hello=HELLO)}"

@@ -12,16 +12,7 @@ from typing import Any
 import pytest
 
 from interp import load_run
-from tests.interp.cli.process import (
-    COMMAND,
-    HELLO,
-    KEY,
-    at,
-    gram,
-    refused,
-    relayed,
-    without_keys,
-)
+from tests.interp.cli.process import COMMAND, HELLO, KEY, at, gram, refused, relayed, without_keys
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, delta, tool_calls
 from tests.paths import EXAMPLES, ROOT

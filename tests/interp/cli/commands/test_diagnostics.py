@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, has, written
+from tests.interp.cli.process import gram, told, written
 from tests.interp.cli.typing_at import Terminal
 
 TWICE = '[a:Agent {model: "Ollama/x", model: "Ollama/y", instruction: "hi"}]\n'
@@ -37,8 +37,7 @@ def test_a_fault_has_its_severity_line_carets_and_hint(twice: Path) -> None:
 def test_what_an_edit_or_a_run_refuses_is_shown_in_the_same_way(twice: Path) -> None:
     for arguments in (["run", str(twice), "hi", "--offline"], ["schema", str(twice)]):
         done = gram(*arguments)
-        assert done.returncode == 3
-        has(done.stderr, f"{twice}:1:11: error[duplicate-key]", "            ^^^^^\n")
+        told(done, 3, f"{twice}:1:11: error[duplicate-key]", "            ^^^^^\n")
 
 
 @pytest.mark.parametrize(

@@ -170,10 +170,7 @@ def test_in_markdown_nothing_that_people_wrote_means_anything(tmp_path: Path) ->
     assert level == "**patch**: 1 change, 1 changing behaviour\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    rows("not compared"),
-)
+@pytest.mark.parametrize(("arguments", "code", "message"), rows("not compared"))
 def test_nothing_to_compare(
     repository: Path, arguments: list[str], code: int, message: str
 ) -> None:

@@ -41,10 +41,7 @@ def test_get_prints_what_stands_there(program: Path) -> None:
     ) == {"greeter.tools.`math.add`.description": "Adds"}
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "old", "new"),
-    rows("set"),
-)
+@pytest.mark.parametrize(("path", "value", "old", "new"), rows("set"))
 def test_set_changes_nothing_else(program: Path, path: str, value: str, old: str, new: str) -> None:
     done = gram("set", str(program), path, value)
     assert (done.returncode, done.stderr) == (0, "")
@@ -152,10 +149,7 @@ def test_add_puts_the_name_of_a_shared_tool_among_the_tools(tmp_path: Path) -> N
     assert '"x" is not defined' in unknown.stderr
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    rows("no properties"),
-)
+@pytest.mark.parametrize(("path", "value", "message"), rows("no properties"))
 def test_add_makes_no_property_by_mistake(
     program: Path, path: str, value: str, message: str
 ) -> None:
@@ -163,20 +157,14 @@ def test_add_makes_no_property_by_mistake(
     assert program.read_text() == PROGRAM
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    rows("properties"),
-)
+@pytest.mark.parametrize(("value", "written"), rows("properties"))
 def test_add_makes_a_property_of_any_value(program: Path, value: str, written: str) -> None:
     assert f"note: {written}" in gram("add", str(program), "greeter.note", value).stdout
     assert f"note: {written}" in gram("add", str(program), "*.tools.*.parameters.x.note",
                                       value, "--force").stdout  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    rows("refused edits"),
-)
+@pytest.mark.parametrize(("arguments", "said"), rows("refused edits"))
 def test_refusals_have_the_words_of_the_program(
     program: Path, arguments: list[str], said: str
 ) -> None:
@@ -264,10 +252,7 @@ def test_a_signature_is_set_where_there_was_none(tmp_path: Path) -> None:
     refused(wrong, 1, "error[arrow-type]")
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "written"),
-    rows("wrong types"),
-)
+@pytest.mark.parametrize(("path", "value", "written"), rows("wrong types"))
 def test_a_property_of_a_wrong_type_is_set(
     tmp_path: Path, path: str, value: str, written: str
 ) -> None:
@@ -291,10 +276,7 @@ TEAM = """\
 """
 
 
-@pytest.mark.parametrize(
-    ("path", "where", "changed"),
-    rows("conditions"),
-)
+@pytest.mark.parametrize(("path", "where", "changed"), rows("conditions"))
 def test_set_where_a_condition_holds(tmp_path: Path, path: str, where: str, changed: str) -> None:
     file = written(tmp_path / "team.gram", TEAM)
     done = gram("set", path, "Offline/rehearsal", file, "--where", where)
@@ -332,10 +314,7 @@ def test_what_get_prints_as_json_is_set_again(tmp_path: Path) -> None:
     assert again.stdout == file.read_text().replace("Adds.", "Sums.")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    rows("wrong JSON"),
-)
+@pytest.mark.parametrize(("given", "message"), rows("wrong JSON"))
 def test_json_that_is_not_of_get_is_refused(tmp_path: Path, given: str, message: str) -> None:
     file = tmp_path / "team.gram"
     file.write_text(TEAM)

@@ -135,10 +135,7 @@ def test_doctor_is_content_when_a_model_can_be_asked(model_server: ModelServer) 
     assert model_server.requests == []
 
 
-@pytest.mark.parametrize(
-    ("environment", "problem"),
-    rows("doctor"),
-)
+@pytest.mark.parametrize(("environment", "problem"), rows("doctor"))
 def test_doctor_says_what_is_wrong(environment: dict[str, str], problem: str) -> None:
     done = gram("doctor", HELLO, **environment)
     problems = [line for line in done.stdout.splitlines() if line.startswith("problem  ")]

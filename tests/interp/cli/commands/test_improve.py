@@ -71,10 +71,7 @@ def test_what_is_not_better_writes_nothing_and_another_search_is_refused(folder:
     refused(other, 2, "another search is in this folder")
 
 
-@pytest.mark.parametrize(
-    ("more", "code", "said"),
-    rows("wrong use of improve"),
-)
+@pytest.mark.parametrize(("more", "code", "said"), rows("wrong use of improve"))
 def test_wrong_use_runs_nothing(folder: Path, more: tuple[str, ...], code: int, said: str) -> None:
     refused(gram(*ARGUMENTS, *more, cwd=folder), code, said)
     assert not list(folder.glob("*.improve"))

@@ -10,7 +10,7 @@ import pytest
 
 from gram import loads, loads_one
 from lenses_ext import agent_tool_specs, view
-from tests.interp.cli.process import forked as gram, refused, written
+from tests.interp.cli.process import forked as gram, printed, refused, told, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.tools.mcp.servers import GOOD, bad
 
@@ -80,8 +80,7 @@ def test_new_words_are_refused_until_update_takes_them(program: Path, servers: s
     program.write_text(older)
 
     stopped = gram("run", str(program), "--mcp", servers, "--offline", "hi")
-    assert stopped.returncode == 3
-    assert "description: spec 'Greets.', implementation 'Greets a person.'" in stopped.stderr
+    told(stopped, 3, "description: spec 'Greets.', implementation 'Greets a person.'")
     assert 'type of `text`: spec "integer"' in stopped.stderr
     assert stopped.stderr.endswith("--update shows what they say now; -i takes it\n")
 
@@ -136,8 +135,7 @@ def test_a_name_of_two_libraries_is_an_error(program: Path, servers: str, tmp_pa
 
     done = gram("tools", str(program), "--mcp", servers, "--tools", str(tools))
 
-    assert done.returncode == 1
-    assert f'2 libraries have a tool "shout": {tools}:3 and the MCP server "good"' in done.stdout
+    printed(done, 1, f'2 libraries have a tool "shout": {tools}:3 and the MCP server "good"')
 
 
 def test_debug_shows_the_standard_error_of_a_server(program: Path, servers: str) -> None:

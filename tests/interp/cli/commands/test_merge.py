@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, has, refused, rows
+from tests.interp.cli.process import gram, has, refused, rows, told
 
 TOOL = 'Tool {description: "d"}'
 DESK = f"""\
@@ -233,8 +233,7 @@ def test_across_needs_a_merge(repository: Repository) -> None:
         (["a", "b", "c"], "name a merge commit"),
     ):
         done = gram("merge", "--across", *revisions, cwd=repository.folder)
-        assert done.returncode == 1
-        assert why in done.stderr
+        told(done, 1, why)
 
 
 def test_hunks_are_named_by_the_agent_or_tool_that_they_are_in(repository: Repository) -> None:

@@ -108,10 +108,7 @@ def test_functions_that_do_not_bind_any_more_are_named(project: Path) -> None:
     assert "tools.py:2: search does not bind any more: call it find" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    rows("refused names"),
-)
+@pytest.mark.parametrize(("words", "code", "message"), rows("refused names"))
 def test_refused_names_change_nothing(
     project: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:

@@ -231,10 +231,7 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
     assert "gram resume" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    rows("refused of runs"),
-)
+@pytest.mark.parametrize(("arguments", "told"), rows("refused of runs"))
 def test_what_cannot_be_done_is_told(address: str, arguments: list[str], told: str) -> None:
     gram(*SAY, "--record", address)
     run = listed(address)[0]["id"]

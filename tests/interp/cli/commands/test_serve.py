@@ -100,10 +100,7 @@ def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -
         until(lambda: names() == ["greeter"])
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "told"),
-    rows("not served"),
-)
+@pytest.mark.parametrize(("options", "code", "told"), rows("not served"))
 def test_what_cannot_be_served_is_refused(options: list[str], code: int, told: str) -> None:
     refused(gram("serve", HELLO, "--offline", *options), code, told)
 

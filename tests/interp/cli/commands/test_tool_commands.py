@@ -86,10 +86,7 @@ def test_schema_prints_function_definitions() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    rows("wrong lists of tools"),
-)
+@pytest.mark.parametrize(("text", "message"), rows("wrong lists of tools"))
 def test_a_list_that_cannot_be_read_is_one_message(text: str, message: str, tmp_path: Path) -> None:
     path = written(tmp_path / "tools.json", text)
     done = gram("tools", path, "--print-gram")

@@ -81,10 +81,7 @@ def test_a_run_with_a_picture_is_replayed(
     assert (shown.returncode, shown.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    rows("not attached"),
-)
+@pytest.mark.parametrize(("words", "told"), rows("not attached"))
 def test_what_cannot_be_attached_is_wrong_usage(
     model_server: ModelServer, tmp_path: Path, chart: str, words: tuple[str, ...], told: str
 ) -> None:

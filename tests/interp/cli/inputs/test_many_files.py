@@ -39,10 +39,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 FOUND = ["agents/a.gram", "agents/b.gram", "agents/data.gram", "agents/deep/c.gram"]
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    rows("found files"),
-)
+@pytest.mark.parametrize(("given", "found"), rows("found files"))
 def test_files_folders_and_globs_name_files(agents: Path, given: str, found: list[str]) -> None:
     assert find_files(given) == found
 

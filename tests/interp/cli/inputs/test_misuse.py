@@ -21,10 +21,7 @@ def test_wrong_use_is_one_message_with_what_to_do(line: str, code: int, message:
     assert done.stderr
 
 
-@pytest.mark.parametrize(
-    ("to", "text", "code", "message"),
-    rows("not converted"),
-)
+@pytest.mark.parametrize(("to", "text", "code", "message"), rows("not converted"))
 def test_what_is_not_converted_is_told(
     to: tuple[str, ...], text: str, code: int, message: str
 ) -> None:

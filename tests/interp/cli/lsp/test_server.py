@@ -157,10 +157,7 @@ def test_what_is_above_and_below_a_break_goes_on_working(tmp_path: Path) -> None
     in_editor("visual_studio_code", tmp_path, work)
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    rows("typed"),
-)
+@pytest.mark.parametrize(("typed", "offered"), rows("typed"))
 def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) -> None:
     (tmp_path / "tools.gram").write_text(TOOLS)
     skill = tmp_path / "skills" / "refunds" / "SKILL.md"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interp import hello_world_tool_library, load, run
-from tests.interp.cli.process import gram, refused, rows
+from tests.interp.cli.process import gram, refused, rows, told
 from tests.paths import ROOT
 
 HELLO = ROOT / "examples" / "hello_world.gram"
@@ -25,10 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "words",
-    rows("overwritten"),
-)
+@pytest.mark.parametrize("words", rows("overwritten"))
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
     before = {each: each.read_bytes() for each in folder.iterdir()}
     refused(gram(*words, cwd=folder), 2, "is read, and would be overwritten: name another file")
@@ -50,10 +47,7 @@ def test_a_dash_is_standard_output(folder: Path) -> None:
     assert not (folder / "-").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    rows("no files"),
-)
+@pytest.mark.parametrize(("words", "said"), rows("no files"))
 def test_what_needs_a_file_says_so(folder: Path, words: list[str], said: str) -> None:
     refused(gram(*words, cwd=folder), 2, said)
     assert not (folder / "-").exists()
@@ -63,5 +57,4 @@ def test_a_run_of_another_program_is_told(folder: Path) -> None:
     other = HELLO.read_text().replace("hello_world_agent", "other").replace("sayHello", "greet")
     (folder / "other.gram").write_text(other)
     done = gram("graph", "other.gram", "--run", "a.run.gram", cwd=folder)
-    assert done.returncode == 0
-    assert "a.run.gram is a run of hello_world_agent, and came to nothing" in done.stderr
+    told(done, 0, "a.run.gram is a run of hello_world_agent, and came to nothing")

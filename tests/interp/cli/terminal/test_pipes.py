@@ -40,10 +40,7 @@ def asked(server: ModelServer) -> list[str]:
     return [each["content"] for each in server.requests[-1]["messages"] if each["role"] == "user"]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    rows("context"),
-)
+@pytest.mark.parametrize(("words", "said"), rows("context"))
 def test_a_pipe_is_context(
     model_server: ModelServer, report: str, words: list[str], said: list[str]
 ) -> None:

@@ -53,10 +53,7 @@ def test_the_log_plays_no_tricks(
         assert not {"\x85", "\x9b", "\u2028", "\u202e"} & set(terminal.seen)
 
 
-@pytest.mark.parametrize(
-    ("call", "shown"),
-    rows("shown calls"),
-)
+@pytest.mark.parametrize(("call", "shown"), rows("shown calls"))
 def test_each_call_is_shown_with_what_the_model_was_told(
     model_server: ModelServer, counting: list[str], call: tuple[str, str, object], shown: str
 ) -> None:
