@@ -24,7 +24,7 @@ from .failures import NO, Refused, exit_code_of, shown
 from .inputs.declaring import given_by, json_option, option
 from .inputs.files import STDIN, SUFFIX, are_many, find_files, read_program, read_text
 from .process import interruptible
-from .terminal.output import detail, note, show, show_diff, show_json, tell
+from .terminal.output import detail, forbid, note, show, show_diff, show_json, tell
 
 Work: TypeAlias = Callable[[str], dict[str, Any] | None]
 """Gets the name of a file, and returns what there is to say of it: an object, whose entry ``code``
@@ -295,8 +295,7 @@ def deliver(files: Sequence[str], edit: Edit, options: ShowOptions) -> None:
         edit: makes the new patterns of a program.
         options: what to do with the new texts.
     """
-    if options.in_place and STDIN in files:
-        raise click.UsageError("standard input cannot be written in place")
+    forbid(options.in_place and STDIN in files, "standard input cannot be written in place")
     several = are_many(files)
     seen: set[tuple[str, str]] = set()
 

@@ -25,7 +25,7 @@ from ..tools import Tool
 from .inputs.options import RunningOptions, TalkOptions
 from .inputs.project import record_of_project
 from .inputs.record_option import LARGEST, OLDEST, named_record, own_store
-from .terminal.output import tell
+from .terminal.output import forbid, tell
 
 T = TypeVar("T")
 
@@ -121,8 +121,7 @@ def _of_file(address: Address, options: TalkOptions) -> KeptConversation:
     path = Path(address.place)
     if options.conversation is not None:
         raise click.UsageError(f"--conversation is for stores, and {address} is a file: write -c")
-    if address.run:
-        raise click.UsageError(f"{address} is one turn: write {path}, which is gone on with by -c")
+    forbid(address.run, f"{address} is one turn: write {path}, which is gone on with by -c")
     if not options.goes_on and os.path.lexists(path) and not has_nothing_begun(path):
         reason = "exists already; a run is recorded in a new file\n  hint: -c goes on with it"
         raise FileExistsError(errno.EEXIST, reason, str(path))

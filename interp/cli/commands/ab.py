@@ -28,7 +28,7 @@ from ..inputs.options import POLICIES, ArmOptions, ModelOptions, read_limits
 from ..process import interruptible
 from ..terminal import output
 from ..terminal.asking import NoTerminal, ask_user
-from ..terminal.output import note, show, show_json, show_result, tell
+from ..terminal.output import forbid, note, show, show_json, show_result, tell
 
 
 @frozen(kw_only=True, slots=False)
@@ -216,8 +216,7 @@ def _tell_plan(
 
 def _of_programs(files: tuple[str, ...], options: _Options) -> dict[str, Any]:
     """The arguments of an experiment whose arms are programs."""
-    if not files:
-        raise click.UsageError("name the programs: gram ab A.gram B.gram --cases FILE")
+    forbid(not files, "name the programs: gram ab A.gram B.gram --cases FILE")
     names = [Path(each).stem for each in files]
     for name in names:
         if names.count(name) > 1:
@@ -239,8 +238,7 @@ def _of_programs(files: tuple[str, ...], options: _Options) -> dict[str, Any]:
 def _of_file(file: str, options: _Options) -> dict[str, Any]:
     """The arguments that the file of an experiment says."""
     for name in ("repeats", "seed"):
-        if getattr(options, name) is not None:
-            raise click.UsageError(f"--{name} goes with --cases; {file} says it")
+        forbid(getattr(options, name) is not None, f"--{name} goes with --cases; {file} says it")
     own = {"", *(Path(each).stem for each in options.metrics)}
     libraries = {
         name: partial(library_of_one_run, files)
@@ -314,8 +312,7 @@ def _rates(found: experiments.MeasuredJudge, folder: str) -> Iterator[dict[str, 
     experiment = experiments.load_experiment(folder)
     cases = len(experiment.plan.cases)
     mine = [each for each in experiment.estimates if each.metric == found.name and each.is_rate]
-    if not mine:
-        raise click.UsageError(f"{folder}: no finished rates of a judge {found.name}")
+    forbid(not mine, f"{folder}: no finished rates of a judge {found.name}")
     for each in mine:
         corrected = found.corrected(each.value * cases, cases)
         rate, interval = corrected or (None, None)

@@ -33,7 +33,7 @@ from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
 from ..inputs.options import base_url_option, dialect_option, named_texts
 from ..inputs.record_option import named_runs, position, run_argument, run_in_store
 from ..process import interruptible
-from ..terminal.output import detail, note, show_result, tell
+from ..terminal.output import detail, forbid, note, show_result, tell
 
 _HELD = (
     "the recorded replies were held fixed, and with them the message, instructions and "
@@ -87,8 +87,7 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
             hint = did_you_mean(wanted, known) or f"the checks are {', '.join(known) or 'none'}"
             raise click.UsageError(f"--while {options.check}: there is no check {wanted}; {hint}")
     turns = named_runs(run)
-    if len(turns) > 1:
-        raise click.UsageError(f"{run} has {counted(len(turns), 'run')}: name one, as {run}#1")
+    forbid(len(turns) > 1, f"{run} has {counted(len(turns), 'run')}: name one, as {run}#1")
     if not out.exists():  # that it cannot be made is told before anything is run
         out.mkdir(parents=True)
         out.rmdir()
@@ -276,8 +275,7 @@ def _compare(store: RunStore, run: str, change: Change, options: _ForkOptions) -
 def _values(texts: tuple[str, ...]) -> dict[str, Json]:
     values: dict[str, Json] = {}
     for name, text in named_texts("--set", texts):
-        if name in values:
-            raise click.UsageError(f"--set: {name} is set twice")
+        forbid(name in values, f"--set: {name} is set twice")
         value = json_or_text(text.strip())
         is_text = name in ("error", "reason", "reply") and not isinstance(value, str)
         values[name] = text.strip() if is_text else value

@@ -29,7 +29,7 @@ from ..failures import NO
 from ..inputs.declaring import given_by, option, options_of, stdin_filename_option
 from ..inputs.files import STDIN, read_text
 from ..inputs.project import project_levels
-from ..terminal.output import note
+from ..terminal.output import forbid, note
 
 _TABLES = (".csv", ".jsonl")
 """The endings of files that have cases and nothing else."""
@@ -161,8 +161,7 @@ def _report_faults(
         fix: fixes a file before; None for no.
         together: the faults of all files, once each of them was read.
     """
-    if fix and STDIN in files:
-        raise click.UsageError("--fix writes files, so it cannot be used with standard input")
+    forbid(fix and STDIN in files, "--fix writes files, so it cannot be used with standard input")
     faults: dict[object, Diagnostic] = {}
 
     def add(fault: Diagnostic) -> None:

@@ -21,7 +21,7 @@ from ...history.stores import Address, Conversation, FileConversation, address_o
 from ...machine import ConversationContext, Message, call_text
 from ..inputs.declaring import json_option
 from ..inputs.record_option import Age, moment, store_option
-from ..terminal.output import note, show, show_result
+from ..terminal.output import forbid, note, show, show_result
 
 
 @click.group("conversations")
@@ -137,8 +137,7 @@ def import_file(name: str, file: str, program: str | None, store: str) -> None:
         known = str(Path(program).resolve(strict=True))
     address = address_of_run(name, store)
     if not address.is_store:
-        if address.run:
-            raise click.UsageError(f"{store} is a file, which has one conversation without a name")
+        forbid(address.run, f"{store} is a file, which has one conversation without a name")
         _save(address.place, context)
     else:
         with open_store(address.place) as opened:
@@ -206,8 +205,7 @@ def _all(
 def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversation]:
     """The conversation that an argument means: its address, or its name in the record."""
     address = Address.of(record) if name is None else address_of_run(name, record)
-    if address.is_store and not address.run:
-        raise click.UsageError(f"{address} has many conversations: name one")
+    forbid(address.is_store and not address.run, f"{address} has many conversations: name one")
     if address.run and not address.is_store:
         raise click.UsageError(f"{address.place} is a file: its conversation has no name")
     if not address.is_store:

@@ -29,7 +29,7 @@ from ..inputs import files as sources
 from ..inputs.declaring import json_option
 from ..inputs.files import STDIN, files_in_git, read_text
 from ..terminal.faults_shown import tell_failure
-from ..terminal.output import note, show, show_json
+from ..terminal.output import forbid, note, show, show_json
 
 _Read: TypeAlias = Callable[[], tuple[Pattern, ...]]
 """Reads a program, its agents with the skills that they name."""
@@ -61,8 +61,7 @@ def command(
     A and B are files, folders, revisions of git or REV:path. With gram diff REV REV -- PATH… files
     and folders are compared in two revisions. Comments and layout do not count.
     """
-    if as_json and markdown:
-        raise click.UsageError("--json and --markdown cannot be used together")
+    forbid(as_json and markdown, "--json and --markdown cannot be used together")
     files: list[_FileChanges] = []
     code = 0
     pairs = list(_pairs(what))
@@ -87,8 +86,7 @@ def command(
 
 def _pairs(what: tuple[str, ...]) -> Iterator[tuple[str, _Read | None, _Read | None]]:
     """The name of each file with what reads it on both sides, None where it is not there."""
-    if len(what) < 2:
-        raise click.UsageError("write A B, or REV REV -- PATH")
+    forbid(len(what) < 2, "write A B, or REV REV -- PATH")
     if len(what) == 2:
         sides = [(what[1], _side(*what), _side(*what[::-1]))]
     else:

@@ -14,7 +14,7 @@ from ...views import with_counts
 from ..inputs.declaring import agent_option, given_by, option, options_of
 from ..inputs.files import STDIN, read_program
 from ..inputs.record_option import named_runs
-from ..terminal.output import expect_a_name, expect_other_file, show, tell, write_result
+from ..terminal.output import expect_a_name, expect_other_file, forbid, show, tell, write_result
 
 _FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
 _SUFFIXES = {"": "mermaid", ".mmd": "mermaid", ".svg": "svg", ".dot": "dot", ".gv": "dot"}
@@ -43,8 +43,7 @@ def command(file: str, options: _Options) -> None:
     out, form, recorded = options.out, options.form, options.run
     expect_a_name(out, "-o")
     expect_other_file(out)
-    if file == recorded == STDIN:
-        raise click.UsageError("standard input cannot be both the program and the run")
+    forbid(file == recorded == STDIN, "standard input cannot be both the program and the run")
     suffix = Path(out or "").suffix.lower()
     if form is None and suffix not in _SUFFIXES:
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")

@@ -16,7 +16,7 @@ from ..failures import NO
 from ..inputs.declaring import option, options_of
 from ..inputs.libraries import read_checks
 from ..process import interruptible
-from ..terminal.output import note, show, show_json
+from ..terminal.output import forbid, note, show, show_json
 from .ab import ComparingOptions, telling_what_is_kept
 
 
@@ -82,8 +82,7 @@ def _improved(program: str, options: Options) -> Improvement:
     if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
         base = evolve(base, match=None)
     metric, *others = options.metrics_of([options.metric])
-    if others:
-        raise click.UsageError(f"--metric {options.metric}: one metric decides; name one of them")
+    forbid(others, f"--metric {options.metric}: one metric decides; name one of them")
     with telling_what_is_kept():
         return improve(
             program,

@@ -23,7 +23,7 @@ from ..failures import NO, Refused
 from ..inputs.declaring import option, options_of
 from ..inputs.files import STDIN, bytes_in_git, files_in_git, read_text, run_git
 from ..terminal.faults_shown import as_text
-from ..terminal.output import note, show, tell, write_result
+from ..terminal.output import forbid, note, show, tell, write_result
 
 
 @frozen(kw_only=True, slots=False)
@@ -42,16 +42,14 @@ class _Options:
     )
 
     def __attrs_post_init__(self) -> None:
-        if self.in_place and self.across:
-            raise click.UsageError("-i writes OURS, and --across no file: choose one")
+        forbid(self.in_place and self.across, "-i writes OURS, and --across no file: choose one")
 
     @property
     def names(self) -> Sequence[str]:
         """What the sides are called: ours, the base, theirs."""
         # git before 2.44 has no names for the sides, and leaves %X as it is
         names = [name for name in self.labels if not name.startswith("%")]
-        if len(names) not in (0, 3):
-            raise click.UsageError("name all three sides: -L OURS -L BASE -L THEIRS")
+        forbid(len(names) not in (0, 3), "name all three sides: -L OURS -L BASE -L THEIRS")
         return names or ("ours", "base", "theirs")
 
 
@@ -66,8 +64,7 @@ def merge_command(files: tuple[str, ...], options: _Options) -> None:
 
     Files that are not gram are merged by lines, as git does. gram git install has git use it all.
     """
-    if not options.across and len(files) != 3:
-        raise click.UsageError("name three files: BASE OURS THEIRS")
+    forbid(not options.across and len(files) != 3, "name three files: BASE OURS THEIRS")
     is_clean = _judge_in_git(files) if options.across else _merge(files, options)
     if not is_clean:
         sys.exit(NO)

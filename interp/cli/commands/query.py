@@ -21,7 +21,7 @@ from ..each_file import Nowhere, ShowOptions, deliver, each_file
 from ..failures import NO, Refused
 from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import are_many, read_program, read_word_beside, words_and_files
-from ..terminal.output import show, show_json
+from ..terminal.output import forbid, show, show_json
 
 _as_written_option: Any = option("Follow no reference, and read Tool as Tool alone.")
 
@@ -49,8 +49,7 @@ def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> No
     the others are searched. Exits with 1 if nothing is found.
     """
     count, only_files, as_json = options.count, options.only_files, options.as_json
-    if count and only_files:
-        raise click.UsageError("--count and --files print different things: choose one")
+    forbid(count and only_files, "--count and --files print different things: choose one")
     wanted = read_pattern(read_word_beside(pattern, files), "PATTERN")
     rows: list[dict[str, Any]] = []
     counts: Counter[str] = Counter()

@@ -29,7 +29,7 @@ from ..keeping import how_to_resume
 from ..process import interruptible
 from ..terminal import output
 from ..terminal.answers import JsonAnswers, Terminal
-from ..terminal.output import show, show_json_line, tell
+from ..terminal.output import forbid, show, show_json_line, tell
 
 
 @click.command("resume")
@@ -114,8 +114,7 @@ def replay_command(run: str, options: Options) -> None:
     something differs, or if the recording ends before the run does.
     """
     program = options.program
-    if run == program == STDIN:
-        raise click.UsageError("standard input cannot be both the run and the program")
+    forbid(run == program == STDIN, "standard input cannot be both the run and the program")
     terminal = JsonAnswers() if options.as_json else Terminal()
     changed = program and the_agent(read_program(program), options.agent, by="replay")
     for kept in named_runs(run):
@@ -164,14 +163,12 @@ def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -
     if out is not None:
         output.expect_a_name(out, "--html")
         output.expect_other_file(out)
-        if is_followed or as_json:
-            raise click.UsageError("--html is for itself, without --follow and --json")
+        forbid(is_followed or as_json, "--html is for itself, without --follow and --json")
         output.write_result(out, run_page(named_runs(run)[-1]), private=True)
         if out != "-":
             output.note(f"gram: the page of the run is in {out}")
     elif is_followed:
-        if run == STDIN:
-            raise click.UsageError("--follow needs the name of a run, and - is standard input")
+        forbid(run == STDIN, "--follow needs the name of a run, and - is standard input")
         show_followed(follow(run, record=default_record()), as_json=as_json)
     else:
         found = [timeline(each) for each in named_runs(run)]

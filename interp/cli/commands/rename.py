@@ -32,7 +32,7 @@ from ..inputs.declaring import option, options_of
 from ..inputs.files import STDIN, SUFFIX, find_files, read_document, words_and_files
 from ..inputs.libraries import read_libraries
 from ..process import interruptible
-from ..terminal.output import note, show_diff, tell
+from ..terminal.output import forbid, note, show_diff, tell
 
 _CASES = (SUFFIX, ".csv", ".jsonl")
 
@@ -277,8 +277,7 @@ def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
     A name is refused that is taken, or with which something would mean another thing.
     """
     (path, new), files = words_and_files(arguments, "PATH NEW")
-    if STDIN in files:
-        raise click.UsageError("rename changes files and cannot change standard input")
+    forbid(STDIN in files, "rename changes files and cannot change standard input")
     renaming = Renaming(path, new, options.instructions, options.force)
     tally = each_file(files, renaming.find)
     renaming.change(files)
@@ -302,8 +301,7 @@ def share_command(arguments: tuple[str, ...], into: str | None, options: ShowOpt
     or none.
     """
     (path,), files = words_and_files(arguments, "PATH")
-    if STDIN in files:
-        raise click.UsageError("share changes files and cannot change standard input")
+    forbid(STDIN in files, "share changes files and cannot change standard input")
     name, documents = read_path(path)[-1], dict[Path, Document]()
 
     def read(file: str) -> None:

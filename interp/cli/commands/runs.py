@@ -28,7 +28,7 @@ from ..inputs.files import RECORDED, read_program
 from ..inputs.options import named_texts, read_limits
 from ..inputs.record_option import Age, moment, position, run_argument, run_in_store, store_option
 from ..terminal.asking import columns
-from ..terminal.output import note, show, show_result
+from ..terminal.output import forbid, note, show, show_result
 from .causes import fork
 
 _WATCHED = 2.0  # seconds between two lists
@@ -78,8 +78,7 @@ class _ListOptions:
 @options_of(_ListOptions)
 def list_runs(options: _ListOptions) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
-    if options.watch and options.as_json:
-        raise click.UsageError("--watch is for people: leave out --json")
+    forbid(options.watch and options.as_json, "--watch is for people: leave out --json")
     with open_store(options.store, must_exist=True) as opened:
         while options.watch:
             now = [*_table(options.rows(opened, _MOST))]
@@ -140,8 +139,7 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
     """
     with run_in_store(run) as (opened, run):
         given = _decisions(**answers)
-        if given and of_all:
-            raise click.UsageError("--each answers every call: leave out --allow, --deny, --result")
+        forbid(given and of_all, "--each answers every call: leave out --allow, --deny, --result")
         if given or of_all:
             workers.decide_run(opened, run, given or of_all == "allow")
         state = opened.recorded(run).state
@@ -287,8 +285,7 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
     """
     tool, model = options.tool, options.model
     is_filtered = bool(tool or model or options.status or options.since or options.tenant)
-    if bool(runs) == is_filtered:
-        raise click.UsageError("give runs, or filters such as --status failed --since 1h")
+    forbid(bool(runs) == is_filtered, "give runs, or filters such as --status failed --since 1h")
     read_limits(options.limits)  # refuses a wrong limit before anything is done
     program = None if options.program is None else read_program(options.program)
     with open_store(options.store, must_exist=True) as opened:

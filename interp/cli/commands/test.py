@@ -36,7 +36,7 @@ from ..inputs.libraries import read_checks
 from ..inputs.options import RunningOptions
 from ..process import interruptible
 from ..terminal.case_report import Report
-from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, note
+from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, forbid, note
 
 _FOLDER = "recordings"
 _HINT = "\nhint: gram test --recordings changed asks what has changed, all records anew"
@@ -333,8 +333,7 @@ def command(files: tuple[str, ...], options: CaseOptions) -> None:
     its limits, checks by name. Nothing runs before all files are read and found valid. Exits with 1
     if a case does not pass.
     """
-    if "-" in files:
-        raise click.UsageError("cases are read from files, whose endings say what they are")
+    forbid("-" in files, "cases are read from files, whose endings say what they are")
     expect_other_file(options.junit)
     found = CaseRun(options)
     found.read(files)

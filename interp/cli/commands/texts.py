@@ -20,7 +20,7 @@ from ..failures import NO
 from ..inputs import declaring
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_text
-from ..terminal.output import note, show, show_diff, tell
+from ..terminal.output import forbid, note, show, show_diff, tell
 
 
 @frozen(kw_only=True, slots=False)
@@ -93,8 +93,7 @@ def convert_command(
     is_exported = (target or "").startswith("agentspec")
     if is_bundled and target not in (None, "gram"):
         raise click.UsageError("--bundle prints gram: convert what it prints to JSON")
-    if agent is not None and not is_exported:
-        raise click.UsageError("--agent chooses what --to agentspec prints")
+    forbid(agent is not None and not is_exported, "--agent chooses what --to agentspec prints")
     if is_exported and several:
         raise click.UsageError("an Agent Spec file is of one program: convert one file at a time")
 
@@ -103,8 +102,7 @@ def convert_command(
             program = bundle(read_program(file))
             show(f"// {file}\n" * several + laid_out(program), nl=False)
             return
-        if target is None and file == STDIN:
-            raise click.UsageError("standard input needs --to json or --to gram")
+        forbid(target is None and file == STDIN, "standard input needs --to json or --to gram")
         if is_exported:
             source = read_program(file)
             form: Literal["json", "yaml"] = "json" if target == "agentspec-json" else "yaml"

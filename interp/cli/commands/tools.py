@@ -27,7 +27,7 @@ from ..inputs.files import STDIN, are_many, read_program
 from ..inputs.libraries import ToolOptions, read_tool_specs
 from ..inputs.options import match_option
 from ..inputs.project import tools_of_project
-from ..terminal.output import note, show, show_diff, show_json
+from ..terminal.output import forbid, note, show, show_diff, show_json
 
 
 @frozen(kw_only=True, slots=False)
@@ -62,10 +62,8 @@ def tools_command(files: tuple[str, ...], options: Options) -> None:
     update, named = options.update, options.named_tools
     if options.print_gram and (update or options.as_json or not (files or named)):
         raise click.UsageError("--print-gram prints the tools of FILES, --tools and --mcp")
-    if not (files or options.print_gram):
-        raise click.UsageError("give a program, or --print-gram and what has tools")
-    if update and not named:
-        raise click.UsageError("--update takes the words of the tools that --tools or --mcp name")
+    forbid(not (files or options.print_gram), "give a program, or --print-gram and what has tools")
+    forbid(update and not named, "--update takes the words of the tools that --tools or --mcp name")
     if options.in_place and (not update or STDIN in files):
         raise click.UsageError("-i writes the FILES that --update changes")
     library = options.library() if named else None

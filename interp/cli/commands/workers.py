@@ -21,7 +21,7 @@ from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, fallback_option, read_limits
 from ..inputs.record_option import store_option
 from ..telemetry import telemetry
-from ..terminal.output import note, show_result
+from ..terminal.output import forbid, note, show_result
 
 
 @frozen(kw_only=True, slots=False)
@@ -44,8 +44,7 @@ def workers_command(options: _Options) -> None:
 
     Why a run waits, gram runs list says.
     """
-    if options.oldest is not None and not options.health:
-        raise click.UsageError("--oldest is for --health")
+    forbid(options.oldest is not None and not options.health, "--oldest is for --health")
     with open_store(options.store, must_exist=True) as opened:
         every = workers.workers_now(opened)
         now = workers.overview(opened)

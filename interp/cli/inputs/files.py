@@ -27,6 +27,8 @@ from gram import Document
 from gram.documents import decode
 from lenses_ext import Project, load_project, parse_program
 
+from ..terminal.output import forbid
+
 STDIN = "-"
 SUFFIX = ".gram"
 RECORDED = ".run.gram"
@@ -90,11 +92,9 @@ def words_and_files(arguments: Sequence[str], words: str) -> tuple[list[str], li
     (['*.model', 'Ollama/x'], ['a.gram', 'b.gram'])
     """
     count = len(words.split())
-    if len(arguments) <= count:
-        raise click.UsageError(f"write FILE… {words}, or {words} FILE…")
+    forbid(len(arguments) <= count, f"write FILE… {words}, or {words} FILE…")
     first, last = is_input(arguments[0]), is_input(arguments[-1])
-    if not (first or last):
-        raise click.UsageError(f"no such file: neither {arguments[0]} nor {arguments[-1]}")
+    forbid(not (first or last), f"no such file: neither {arguments[0]} nor {arguments[-1]}")
     if first and last:  # a folder may have the name of an agent, and a value may be -
         first = arguments[0] == STDIN or Path(arguments[0]).is_file()
     if first:

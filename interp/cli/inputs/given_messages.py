@@ -17,7 +17,7 @@ from ...errors import ValidationError
 from ...files import MOST_BYTES, File
 from ...json_text import read_json
 from ...machine import Given
-from ..terminal.output import note
+from ..terminal.output import forbid, note
 from .declaring import option
 from .files import STDIN, read_text, read_word, read_word_beside
 
@@ -62,13 +62,10 @@ def said_to(
         ValidationError: what is attached is nothing that a model takes.
         OSError, GramDecodeError: a file cannot be read.
     """
-    if attached and given is not None:
-        raise click.UsageError("--attach goes with a message, not with --input")
-    if [file, *words, *attached].count(STDIN) > 1:
-        raise click.UsageError("standard input (-) can be read only once")
+    forbid(attached and given is not None, "--attach goes with a message, not with --input")
+    forbid([file, *words, *attached].count(STDIN) > 1, "standard input (-) can be read only once")
     if given is not None:
-        if words:
-            raise click.UsageError("--input and messages are two ways to say one thing")
+        forbid(words, "--input and messages are two ways to say one thing")
         return [_arguments(given, file)]
     _expect_program_first(file, words)
     messages = [read_word(word) for word in words]
@@ -77,8 +74,7 @@ def said_to(
         if context.strip():
             said = f"{context.rstrip()}\n\n{messages[0]}" if messages else context
             messages = [said, *messages[1:]]
-    if not messages:
-        raise click.UsageError("Missing argument 'MESSAGES...': say something to the agent")
+    forbid(not messages, "Missing argument 'MESSAGES...': say something to the agent")
     if not all(message.strip() for message in messages):
         raise click.UsageError("a message is empty: say something to the agent")
     first: Given = [messages[0], *map(attached_file, attached)] if attached else messages[0]

@@ -26,7 +26,7 @@ from ...running import BeginOptions, RunOptions
 from ...tools import ToolLibrary, empty_tool_library
 from ..completion.completing import complete_limit, complete_setting
 from ..terminal.log_lines import show_logs
-from ..terminal.output import expect_a_file, is_verbose, tell
+from ..terminal.output import expect_a_file, forbid, is_verbose, tell
 from .declaring import agent_option, given_by, model_option, option
 from .libraries import (
     ServerOptions,
@@ -76,8 +76,7 @@ class ModelOptions:
     model: str | None = model_option
 
     def __attrs_post_init__(self) -> None:
-        if self.offline and self.model:
-            raise click.UsageError("--offline cannot be used together with --model")
+        forbid(self.offline and self.model, "--offline cannot be used together with --model")
 
     @property
     def named_model(self) -> str | None:
@@ -140,8 +139,7 @@ class ArmOptions(KeptRunOptions, ServerOptions):
         Raises:
             click.UsageError: somebody would be asked.
         """
-        if self.approve == "ask":
-            raise click.UsageError("--approve ask: nobody is asked here; write all or none")
+        forbid(self.approve == "ask", "--approve ask: nobody is asked here; write all or none")
         if self.asks_before_servers:
             raise click.UsageError(
                 "a rehearsal invents arguments, and --mcp runs a real server: write --approve "
@@ -282,8 +280,7 @@ class TalkOptions(AnsweringOptions):
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         expect_a_file(self.record, "--record")
-        if self.conversation == "":
-            raise click.UsageError("--conversation needs a name")
+        forbid(self.conversation == "", "--conversation needs a name")
         if self.goes_on and self.conversation is not None:
             raise click.UsageError("give -c for the last conversation, or --conversation NAME")
         if self.no_record and (self.goes_on or self.conversation is not None):
@@ -339,6 +336,5 @@ def named_texts(option: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """
     for each in texts:
         name, equals, text = each.partition("=")
-        if not equals:
-            raise click.UsageError(f"{option} {each}: write NAME=VALUE")
+        forbid(not equals, f"{option} {each}: write NAME=VALUE")
         yield name.strip(), text

@@ -182,6 +182,16 @@ def without_surrogates(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
+def forbid(is_so: object, why: str) -> None:
+    """Refuse a wrong use of a command.
+
+    Raises:
+        click.UsageError: it is so.
+    """
+    if is_so:
+        raise click.UsageError(why)
+
+
 def expect_other_file(out: str | None, *read: str) -> None:
     """Check, before anything is done, that a result is not written over what it is made of.
 
