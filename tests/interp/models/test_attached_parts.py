@@ -100,10 +100,8 @@ def test_what_a_dialect_has_no_form_for_is_told_before_the_request(
     model_server: ModelServer, dialect: Dialect, file: File, told: str
 ) -> None:
     model = OpenAIModel(model_server.url, "sk-test", dialect=dialect)
-
     with pytest.raises(ConfigurationError, match=told):
         run(AGENT, ["What is this?", file], model=model)
-
     assert not model_server.requests
 
 
@@ -115,6 +113,5 @@ def test_a_server_that_takes_no_pictures_is_heard(model_server: ModelServer) -> 
     said = "image input is not supported - hint: you may need to provide the mmproj"
     model_server.will_say(Answer({"error": {"message": said}}, 400))
     model = OpenAIModel(model_server.url, "sk-test", dialect="tools")
-
     with pytest.raises(ModelError, match="leave the file out"):
         run(AGENT, ["What is this?", File(PNG)], model=model)

@@ -1,22 +1,27 @@
-"""Servers that attack: they get no key, no memory and no word into an error."""
+"""Servers that attack or send without end: they get no key, no memory and no other run's time."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gzip
 import json
 import logging
 import socket
+import threading
+import time
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from interp import AgentError, ConfigurationError, ModelError, OpenAIModel
-from tests.interp.four_ways import ask
+from tests.interp.four_ways import QUESTION, ask
 from tests.interp.model_server import DONE, Answer, Line, ModelServer, completion, delta, serving
 
 WAYS = ["acomplete", "astream"]  # the blocking ways wait for these
+each_transport = pytest.mark.usefixtures("each_transport")
 KEY = "sk-proj-0123456789abcdefghij"
 
 
@@ -40,19 +45,16 @@ def test_a_redirect_to_another_server_is_not_followed(
 ) -> None:
     location = to.format(other=elsewhere.url)
     model_server.will_say(Answer({}, status, {"location": location}), "never")
-
     with pytest.raises(ModelError, match="redirects"):
         ask(OpenAIModel(model_server.url, KEY), way)
-
     assert elsewhere.requests == []
     assert len(model_server.requests) == 1
 
 
-@pytest.mark.usefixtures("each_transport")
+@each_transport
 @pytest.mark.parametrize("way", WAYS)
 def test_a_redirect_on_the_same_server_is_followed(model_server: ModelServer, way: str) -> None:
     model_server.will_say(Answer({}, 307, {"location": "/v1/chat/completions"}), "Here.")
-
     assert ask(OpenAIModel(model_server.url, KEY), way)[-1].message.content == "Here."
     assert model_server.requests[0] == model_server.requests[1]
     assert len(model_server.requests) == 2
@@ -79,7 +81,7 @@ def bombs() -> dict[str, Answer]:
 BOMBS = bombs()
 
 
-@pytest.mark.usefixtures("each_transport")
+@each_transport
 @pytest.mark.parametrize(
     ("bomb", "way"),
     [
@@ -92,10 +94,8 @@ def test_a_reply_that_is_too_large_is_not_read(
     model_server: ModelServer, bomb: str, way: str
 ) -> None:
     model_server.will_say(BOMBS[bomb], "never")
-
     with pytest.raises(ModelError, match=r"of more than (1|10),000,000 bytes") as caught:
         ask(OpenAIModel(model_server.url, KEY, max_reply_bytes=1_000_000), way)
-
     assert caught.value.code == "too_large"
     assert len(model_server.requests) == 1
 
@@ -116,16 +116,14 @@ def test_of_an_error_that_is_too_large_the_beginning_is_read(
     assert len(str(caught.value)) < 1000
 
 
-@pytest.mark.usefixtures("each_transport")
+@each_transport
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_a_compressed_reply_is_read(model_server: ModelServer, way: str, encoding: str) -> None:
     plain = json.dumps(completion({"content": "Hi " * 100_000})).encode()
     packed = zlib.compress(plain) if encoding == "deflate" else gzip.compress(plain)
     model_server.will_say(Answer(raw=packed, headers={"content-encoding": encoding}))
-
     *_, found = ask(OpenAIModel(model_server.url, KEY), way)
-
     assert found.message.content == "Hi " * 100_000
     assert model_server.headers[0]["accept-encoding"] == "gzip"
 
@@ -144,7 +142,6 @@ def test_a_reply_that_cannot_be_decompressed_is_a_model_error(
 ) -> None:
     answer = Answer(raw=b"not compressed", status=status, headers={"content-encoding": encoding})
     model_server.will_say(*[answer] * 3)
-
     with pytest.raises(ModelError, match=said):
         ask(OpenAIModel(model_server.url, KEY), "acomplete")
 
@@ -234,12 +231,11 @@ def test_an_address_or_a_key_that_cannot_be_used_is_shown_without_secrets(
 ) -> None:
     with pytest.raises(ConfigurationError) as caught:
         OpenAIModel(f"{scheme}://me:{KEY}@host", key)
-
     said = all_that_is_said(caught.value)
     assert [part for part in (*parts_of(KEY), "me:") if part in said] == []
 
 
-@pytest.mark.usefixtures("each_transport")
+@each_transport
 @pytest.mark.parametrize("way", WAYS)
 def test_connecting_has_a_timeout_of_its_own(way: str) -> None:
     with socket.socket() as full:  # a port whose queue of connections is full: nothing is answered
@@ -259,7 +255,7 @@ def test_connecting_has_a_timeout_of_its_own(way: str) -> None:
             each.close()
 
 
-@pytest.mark.usefixtures("each_transport")
+@each_transport
 @pytest.mark.parametrize("way", WAYS)
 def test_a_proxy_from_the_environment_is_used(
     model_server: ModelServer, way: str, monkeypatch: pytest.MonkeyPatch
@@ -284,8 +280,108 @@ def test_a_proxy_that_cannot_be_used_is_a_configuration_error(
 ) -> None:
     for name in ("ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, f"odd://me:{KEY}@host")
-
     with pytest.raises(ConfigurationError, match="proxies") as caught:
         ask(OpenAIModel(model_server.url, "k"), "complete")
-
     assert [part for part in parts_of(KEY) if part in all_that_is_said(caught.value)] == []
+
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-type: "
+EVENTS, JSON = OK + b"text/event-stream\r\n", OK + b"application/json\r\n"
+CHUNKED = b"transfer-encoding: chunked\r\n\r\n"
+CALL = b'data:{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"%s"}}]}}]}\n'
+
+FLOODS = {  # what is sent once, and what is sent without end
+    "chunks of one byte": (JSON + CHUNKED, b"1\r\nx\r\n" * 50_000),
+    "events in chunks of one byte": (EVENTS + CHUNKED, b"1\r\n:\r\n1\r\n\n\r\n" * 30_000),
+    "responses before the response": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000),
+    "comments": (EVENTS + b"\r\n", b":\n" * 200_000),
+    "empty events": (EVENTS + b"\r\n", b"data:{}\n" * 50_000),
+    "lines of one event": (EVENTS + b"\r\n", b"data: [\n" * 50_000),
+    "arguments of a call": (EVENTS + b"\r\n" + CALL % b'{\\"a\\":\\"', CALL % b"{}" * 10_000),
+    "an error": (b"HTTP/1.1 400 No\r\n" + CHUNKED, b"1\r\nx\r\n" * 50_000),
+    "a redirect": (b"HTTP/1.1 307 No\r\nlocation: /x\r\n" + CHUNKED, b"1\r\nx\r\n" * 50_000),
+}
+TOO_MUCH = {
+    "headers": (OK, b"x: y\r\n" * 50_000),
+    "a long header": (b"HTTP/1.1 200 OK\r\nx: ", b"y" * 500_000),
+    "cookies": (OK + b"x\r\n", b"set-cookie: a=b\r\n" * 10_000),
+}
+
+
+@contextmanager
+def flooding(first: bytes, rest: bytes) -> Iterator[str]:
+    """A server that sends the second bytes again and again, until the client has left."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with suppress(OSError):
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(first)
+                while True:
+                    connection.sendall(rest)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    finally:
+        listener.close()
+        thread.join(10)
+
+
+async def longest_hold(model: OpenAIModel, way: str, seconds: float) -> tuple[float, BaseException]:
+    """For how long a request held the loop at a time, in processor time, and how it ended."""
+    holds = [0.0]
+
+    async def beat() -> None:
+        before = time.thread_time()
+        while True:
+            await asyncio.sleep(0.005)
+            now = time.thread_time()
+            holds.append(now - before)
+            before = now
+
+    async def ask() -> None:
+        if way == "acomplete":
+            await model.acomplete(QUESTION)
+        else:
+            async for _ in model.astream(QUESTION):
+                pass
+
+    await model.aprepare()
+    beating = asyncio.ensure_future(beat())
+    try:
+        await asyncio.wait_for(ask(), seconds)
+    except (TimeoutError, ModelError) as error:
+        return max(holds), error
+    finally:
+        beating.cancel()
+        await model.aclose()
+    raise AssertionError("it has answered")
+
+
+@each_transport
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_holds_up_no_other_run_and_ends_with_the_time_of_its_own(flood: str) -> None:
+    way = "astream" if FLOODS[flood][0].startswith(EVENTS) else "acomplete"
+    with flooding(*FLOODS[flood]) as url:
+        began = time.monotonic()
+        hold, _ = asyncio.run(longest_hold(OpenAIModel(url, "key", attempts=1), way, 0.25))
+        took = time.monotonic() - began
+
+    # a quarter of a second and half a second, where this machine is not busy
+    assert hold < 0.5
+    assert took < 5
+
+
+@each_transport
+@pytest.mark.parametrize("flood", TOO_MUCH)
+def test_a_head_that_is_too_long_is_not_read(flood: str) -> None:
+    with flooding(*TOO_MUCH[flood]) as url:
+        model = OpenAIModel(url, "key", attempts=1)
+        hold, error = asyncio.run(longest_hold(model, "acomplete", 60))
+    assert isinstance(error, ModelError)
+    assert "broke" in str(error)
+    assert hold < 0.5

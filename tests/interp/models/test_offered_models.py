@@ -28,7 +28,6 @@ def test_the_names_in_a_list_are_read(
     model_server: ModelServer, listed: Any, names: tuple[str, ...]
 ) -> None:
     model_server.will_say(Answer(listed))
-
     assert offered_models(model_server.url) == Offered(model_server.url, names)
     assert model_server.paths == ["/v1/models"]
 
@@ -55,7 +54,6 @@ def test_a_server_without_a_list_is_an_error(
     model_server: ModelServer, answer: Answer, message: str
 ) -> None:
     model_server.will_say(answer, answer)
-
     with pytest.raises(ModelError) as found:
         offered_models(model_server.url)
     assert message in str(found.value)
@@ -63,7 +61,6 @@ def test_a_server_without_a_list_is_an_error(
 
 def test_a_server_that_is_overloaded_is_asked_again(model_server: ModelServer) -> None:
     model_server.will_say(Answer({}, 503, {"retry-after": "0"}), Answer({"data": [{"id": "a"}]}))
-
     assert offered_models(model_server.url).names == ("a",)
 
 
@@ -88,9 +85,7 @@ def test_a_provider_is_asked_at_its_address_with_its_key(
     monkeypatch.setenv("LLAMACPP_BASE_URL", model_server.url)
     monkeypatch.setenv("LLAMACPP_API_KEY", "sk-of-llama-1234567890")
     model_server.will_say(Answer({"data": []}))
-
     offered_models("LlamaCpp")
-
     assert model_server.headers[0]["authorization"] == "Bearer sk-of-llama-1234567890"
 
 
@@ -122,7 +117,6 @@ def test_what_is_no_server_is_refused(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
     with pytest.raises(ConfigurationError, match=message):
         offered_models(asked)
 

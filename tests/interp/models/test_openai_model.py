@@ -43,7 +43,6 @@ def test_what_may_pass_is_tried_again(
     hello_world: Pattern, model_server: ModelServer, answer: Answer
 ) -> None:
     model_server.will_say(answer, "Here I am.")
-
     assert run(hello_world, "hello", hello_world_tool_library).content == "Here I am."
     assert model_server.requests[0] == model_server.requests[1]
 
@@ -52,10 +51,8 @@ def test_a_wait_that_is_too_long_is_not_waited_for(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
     model_server.will_say(Answer({"error": {"message": "m"}}, 429, {"retry-after": "3600"}))
-
     with pytest.raises(ModelError) as caught:
         run(hello_world, "hi", hello_world_tool_library)
-
     assert caught.value.retry_after == 3600
     assert len(model_server.requests) == 1
 
@@ -63,7 +60,6 @@ def test_a_wait_that_is_too_long_is_not_waited_for(
 def test_silence_is_a_model_error(hello_world: Pattern, model_server: ModelServer) -> None:
     model_server.will_say(Answer(completion({"content": "late"}), silence=1))
     model = OpenAIModel(model_server.url, "key", timeout=0.3, attempts=1)
-
     with pytest.raises(ModelError, match=r"did not answer within 0\.3 s"):
         run(hello_world, "hi", hello_world_tool_library, model=model)
     model.close()
@@ -71,7 +67,6 @@ def test_silence_is_a_model_error(hello_world: Pattern, model_server: ModelServe
 
 def test_an_address_where_nobody_answers_is_a_model_error(hello_world: Pattern) -> None:
     model = OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1)
-
     with pytest.raises(ModelError, match=r"cannot connect to http://127\.0\.0\.1:9/v1"):
         run(hello_world, "hello", hello_world_tool_library, model=model)
 
@@ -138,9 +133,7 @@ def test_the_organization_of_the_environment_is_told(
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
     model_server.will_say("Hi.")
-
     OpenAIModel(model_server.url, "a key of its own").complete(QUESTION)
-
     (headers,) = model_server.headers
     assert headers["openai-organization"] == "org-1"
 

@@ -33,7 +33,6 @@ def test_a_model_that_can_be_asked_has_no_fault(model: str) -> None:
 @pytest.mark.parametrize("provider", ["OpenAI", "openai"])
 def test_a_retired_model_is_a_warning_with_its_day(provider: str, name: str) -> None:
     (fault,) = faults_of(f"{provider}/{name}")
-
     assert (fault.code, fault.severity) == ("retired-model", "warning")
     assert fault.message == f"{provider}/{name} retires on {RETIRED[name]}"
 
@@ -129,7 +128,5 @@ def test_every_fault_of_a_signature_is_placed_once_in_each_way_to_write_a_tool(
 )
 def test_lint_says_which_models_retire_within_90_days(today: date, said: str | None) -> None:
     document = parse_program('[a:Agent {instruction: "x", model: "OpenAI/gpt-4o"}]')
-
     found = lint_program(document, today=today)
-
     assert [each.message for each in found] == ([said] if said else [])

@@ -113,18 +113,14 @@ def test_a_model_that_can_read_gives_its_answer_in_either_format(
     server: Server, answers_as: AnswerFormat
 ) -> None:
     model = server.model(answers_as=answers_as)
-
     response = run(AGENT, "How warm is it in Oslo?", TOOLS, model=model)
-
     assert response.value["degrees"] == 17
 
 
 def test_an_answer_may_be_one_of_some_texts(server: Server) -> None:
     if server.dialect == "responses" and not ADDRESS:
         pytest.skip("llama.cpp ignores `text.format`, the schema of an answer in Responses")
-
     response = run(TALKER, "Long?", model=server.model(), answer_type=Literal["long", "short"])
-
     assert response.value in ("long", "short")
 
 
@@ -133,7 +129,6 @@ def test_a_server_lists_its_models(
 ) -> None:
     monkeypatch.setenv("LLAMACPP_BASE_URL", address[0])
     monkeypatch.setenv("LLAMACPP_API_KEY", address[1])
-
     assert offered_models("LlamaCpp").names
 
 
@@ -154,7 +149,6 @@ def test_a_conversation_goes_on_after_arguments_that_are_not_json(server: Server
 def test_a_conversation_that_is_too_long_has_an_error_code_of_its_own(server: Server) -> None:
     with pytest.raises(ModelError) as caught:
         run(TALKER, "a " * 200_000, model=server.model())
-
     assert caught.value.code == "context_length_exceeded"
 
 
@@ -162,17 +156,14 @@ def test_the_error_for_a_wrong_key_does_not_have_the_key(server: Server) -> None
     if server.key == "none":
         pytest.skip("the server that GRAM_TRIAL_SERVER names needs no key")
     model = OpenAIModel(server.address, "a-wrong-key-0123456789")
-
     with pytest.raises(ConfigurationError, match="refused the key") as caught:
         run(TALKER, "hi", model=model)
-
     assert "wrong-key" not in str(caught.value)
 
 
 def test_tokens_are_counted_streamed_and_whole(server: Server) -> None:
     whole = run(TALKER, "hi", model=server.model())
     *_, streamed = stream(TALKER, "hi", model=server.model())
-
     response: Any = getattr(streamed, "response", None)
     assert whole.usage.total_tokens
     assert response.content == whole.content

@@ -14,6 +14,7 @@ import pytest
 
 from interp import AgentError, ConversationContext, Message, OpenAIModel, UserRole
 from interp.machine import Request
+from interp.models import Reply
 from interp.models.failures import sent_once
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer, serving
@@ -21,7 +22,7 @@ from tests.paths import CONFORMANCE, NOT_HERE
 
 REPLIES = CONFORMANCE / "replies"
 ASKED = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
-COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+COUNTS = ["input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"]
 
 # An error says as much as the row asks for, and a user has more of it than of an empty answer.
 SAYS_NOTHING = ("cut off at its length limit before", "reply is empty")
@@ -71,11 +72,27 @@ def answered(model: OpenAIModel, server: ModelServer, row: dict[str, Any]) -> li
         return [error]
 
 
-def arguments(text: str) -> Any:
+def arguments(given: Any) -> Any:
+    """Arguments as they are compared: by their values, where they are JSON."""
     try:
-        return json.loads(text) if text else {}
+        return json.loads(given or "{}") if isinstance(given, str) else given
     except ValueError:
-        return text
+        return given
+
+
+def expect_right(row: dict[str, Any], pieces: list[Any], reply: Reply, counts: list[str]) -> None:
+    """Compare a reply with what a reader should make of it."""
+    right, message = row["right"], reply.message
+    text = "\n\n".join(right.get("texts") or [right["text"]])
+    assert message.content == (right["refusal"] if message.refused else text)
+    assert bool(right["refusal"]) == message.refused
+    calls = [(call.name, arguments(call.arguments)) for call in message.tool_calls]
+    assert calls == [(each["name"], arguments(each["arguments"])) for each in right["calls"]]
+    assert reply.truncated == right["truncated"]
+    counted = {name: getattr(reply.usage, name) or 0 for name in counts}
+    assert counted == {name: right[name] or 0 for name in counts}
+    if row["stream"] and not message.refused and OTHER_WORDS not in row["kind"]:
+        assert "".join(each for each in pieces if isinstance(each, str)) == message.content
 
 
 def may_be_an_error(right: dict[str, Any], error: AgentError) -> bool:
@@ -98,21 +115,11 @@ def test_a_recorded_response_is_read_right(
         assert right.get("says", "") in str(reply)
         assert not right.get("retriable") or getattr(reply, "retriable", False)
         return
-    message, usage = reply.message, reply.usage
     assert "error" not in right or right.get("also_error")
-    assert ("" if message.refused else message.content) == "\n\n".join(
-        right.get("texts") or [right["text"]]
-    )
-    assert (message.content if message.refused else "") == right["refusal"]
-    calls = [(call.name, arguments(call.arguments)) for call in message.tool_calls]
-    assert calls == [(each["name"], arguments(each["arguments"])) for each in right["calls"]]
-    assert reply.truncated == right["truncated"]
-    counted = {name: right[name] for name in COUNTS if right.get(name) is not None}
-    assert {name: getattr(usage, name) or 0 for name in counted} == counted
-    if row["stream"] and not message.refused and OTHER_WORDS not in row["kind"]:
-        assert "".join(each for each in pieces if isinstance(each, str)) == message.content
+    known = [name for name in COUNTS if right.get(name) is not None]
+    expect_right(row, pieces, reply, known)
     if "echo" in right:
-        back = json.loads(message.echo or "{}").get("output", [])
+        back = json.loads(reply.message.echo or "{}").get("output", [])
         wanted = [each for each in right["echo"] if each["type"] != "reasoning" or each["keep"]]
         assert [(each["type"], each.get("id")) for each in back] == [
             (each["type"], each.get("id")) for each in wanted
@@ -138,19 +145,9 @@ def test_a_recorded_completion_is_read_right(
         assert "error" in right or is_known or may_be_an_error(right, reply)
         assert not right.get("retriable") or getattr(reply, "retriable", False)
         return
-    message = reply.message
     assert "error" not in right
-    assert ("" if message.refused else message.content) == right["text"]
-    assert (message.content if message.refused else "") == right["refusal"]
-    calls = [(call.name, arguments(call.arguments)) for call in message.tool_calls]
-    wanted = [(each["name"], each["arguments"]) for each in right["calls"]]
-    assert calls == [
-        (name, given.removeprefix("RAW:") if isinstance(given, str) else given)
-        for name, given in wanted
-    ]
-    assert reply.truncated == right["truncated"]
+    for call in right["calls"]:
+        if isinstance(call["arguments"], str):
+            call["arguments"] = call["arguments"].removeprefix("RAW:")
+    expect_right(row, pieces, reply, COUNTS[:2])
     assert reply.finish_reason == (right["finish_reason"] or "")
-    counted = {name: getattr(reply.usage, name) or 0 for name in COUNTS[:2]}
-    assert counted == {name: right[name] or 0 for name in counted}
-    if row["stream"] and not message.refused:
-        assert "".join(each for each in pieces if isinstance(each, str)) == message.content

@@ -64,21 +64,18 @@ def test_a_greeting_calls_the_tool_with_the_name_that_was_given(
 
 def test_a_name_given_earlier_informs_a_later_call(hello_world: Pattern) -> None:
     answers = talk(hello_world, "My name is Bob", "oh, hello by the way")
-
     assert answers[0].startswith("(rehearsal, no language model)")
     assert answers[1] == "Hello, Bob! Nice to meet you."
 
 
 def test_what_another_agent_rehearsed_is_not_said_twice(hello_world: Pattern) -> None:
     (once,) = talk(hello_world, "what is the weather?")
-
     assert once.endswith("You said: what is the weather?")
     assert talk(hello_world, once) == [once]
 
 
 def test_the_same_conversation_always_goes_the_same_way(hello_world: Pattern) -> None:
     said = ("My name is Bob", "what is the weather?", "hello")
-
     assert talk(hello_world, *said) == talk(hello_world, *said)
 
 
@@ -124,7 +121,6 @@ def test_arguments_of_every_kind_are_found_or_made_up() -> None:
 @given(strategies.strict_arguments())
 def test_what_is_made_up_is_of_the_type(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
     schema, _ = case
-
     check(schema, Filling(schema, ["Hello, 3 or 4?"]).value())
 
 
@@ -159,7 +155,6 @@ def test_what_is_made_up_keeps_within_bounds(schema: dict[str, Any]) -> None:
 
 def test_a_type_without_end_is_given_up() -> None:
     schema = {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}
-
     assert Filling(schema, [""]).value()["a"]["a"]
 
 
@@ -178,9 +173,7 @@ BOTH = {**INLINE, "properties": {"left": TREE, "right": TREE}}
 )
 def test_a_type_that_holds_its_kind_ends_where_it_may(tree: dict[str, Any]) -> None:
     schema = {"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}}
-
     value = Filling(schema, [""]).value()
-
     check(schema, value)
 
 
@@ -214,14 +207,12 @@ def test_numbers_keep_their_digits_and_stay_within_floats(
     said: str, schema: dict[str, Any], value: float
 ) -> None:
     whole = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
-
     assert Filling(whole, [said]).value() == {"a": value}
 
 
 @pytest.mark.parametrize("quote", ["“", "“a", '"', "'", "'a", "`"])
 def test_quotes_that_nobody_closes_take_no_time(quote: str) -> None:
     whole = {"type": "object", "properties": {"a": {"type": "string"}}}
-
     Filling(whole, [quote * 80_000]).value()
     assert Filling(whole, [quote + " x “ripe”"]).value()
 
@@ -243,7 +234,6 @@ def test_every_arm_of_a_choice_is_seen_in_some_round() -> None:
         f"""[asker:Agent {{instruction: "Ask.", model: "{OFFLINE}"}} |
           [:Answer:String {{enum: ["left", "right", "on"]}}]]"""
     )
-
     assert talk(asker, "a", "b", "c", "d") == ["left", "right", "on", "left"]
     assert talk(asker, "a", "turn left") == ["left", "left"]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
+from hypothesis import given, strategies as st
 
 from gram import Pattern, loads_one
 from interp import (
@@ -18,6 +20,7 @@ from interp import (
     OpenAIModel,
     ReasoningDelta,
     TextDelta,
+    Usage,
     UserRole,
     connect_model,
     hello_world_tool_library,
@@ -34,10 +37,22 @@ from interp.machine import (
     ToolCall,
     start,
 )
-from interp.models.responses import items_of, read_response
+from interp.models.reply_reading import read_reply
+from interp.models.responses import StreamedResponse, items_of, read_response
+from interp.models.server_events import END
+from interp.models.wire import Reasoning
 from lenses_ext import Model, Settings
 from tests.interp.four_ways import WAYS, ask
-from tests.interp.model_server import CHAT, RESPONSES, Answer, ModelServer, tool_calls
+from tests.interp.model_server import (
+    CHAT,
+    RESPONSES,
+    Answer,
+    ModelServer,
+    response,
+    response_events,
+    tool_calls,
+)
+from tests.interp.strategies import completions, odd_json
 
 GREET = tool_calls(("c1", "sayHello", {"personName": "Al"})) | {"reasoning": "A greeting."}
 THINKING = {"content": "Hello, Al!", "reasoning": "Al is the name."}
@@ -46,9 +61,7 @@ THINKING = {"content": "Hello, Al!", "reasoning": "Al is the name."}
 @pytest.mark.parametrize("way", WAYS)
 def test_the_four_ways_ask_in_responses(model_server: ModelServer, way: str) -> None:
     model_server.will_say(THINKING)
-
     *pieces, reply = ask(OpenAIModel(model_server.url, "key", "responses"), way)
-
     assert model_server.paths == [RESPONSES]
     assert (reply.message.content, reply.reasoning) == ("Hello, Al!", "Al is the name.")
     assert bool(pieces) == ("stream" in way)
@@ -112,10 +125,8 @@ def test_the_same_refusal_twice_is_an_error(
 ) -> None:
     refusal = {"error": {"message": "Encrypted content is not supported with this model."}}
     model_server.will_say(Answer(refusal, 400), Answer(refusal, 400))
-
     with pytest.raises(ModelError, match="not supported with this model"):
         run(hello_world, "hi", hello_world_tool_library, dialect="responses")
-
     assert len(model_server.requests) == 2
 
 
@@ -125,9 +136,7 @@ def test_a_stream_that_breaks_before_its_first_word_is_asked_for_again(
     begun = {"type": "response.created", "response": {"status": "in_progress", "output": []}}
     busy = {"type": "error", "code": "rate_limit_exceeded", "message": "Slow down"}
     model_server.will_say(Answer(events=[begun], drop=True), Answer(events=[begun, busy]), THINKING)
-
     *_, reply = ask(OpenAIModel(model_server.url, "key", "responses"), "stream")
-
     assert reply.message.content == "Hello, Al!"
     assert len(model_server.requests) == 3
 
@@ -156,7 +165,6 @@ def test_openai_itself_is_asked_in_responses_and_others_in_chat(
 def test_a_dialect_that_is_not_known_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-key")
     monkeypatch.setenv("OPENAI_DIALECT", "chat")
-
     with pytest.raises(ConfigurationError, match="OPENAI_DIALECT must be one of responses, tools"):
         connect_model("OpenAI/m")
 
@@ -166,7 +174,6 @@ def test_a_server_without_the_api_is_told_of(
 ) -> None:
     model_server.speaks = (CHAT,)
     model_server.will_say("never")
-
     with pytest.raises(ModelError, match="--dialect tools is Chat Completions"):
         run(hello_world, "hi", hello_world_tool_library, dialect="responses")
 
@@ -207,7 +214,6 @@ def model(address: str = "http://127.0.0.1:1/v1") -> OpenAIModel:
 
 def test_nothing_is_kept_by_the_server_and_reasoning_is_asked_for() -> None:
     body = model().body(request_of())
-
     assert body["store"] is False
     assert body["include"] == ["reasoning.encrypted_content"]
     assert "previous_response_id" not in body
@@ -245,7 +251,6 @@ def test_settings_are_fields_at_their_places() -> None:
 
 def test_a_setting_without_a_field_is_left_out_and_told(caplog: pytest.LogCaptureFixture) -> None:
     body = model().body(request_of("seed: 3"))
-
     assert "seed" not in body
     assert "no field for the setting seed" in caplog.text
 
@@ -260,7 +265,6 @@ def test_a_choice_of_tools_is_a_word_or_a_function(choice: str, sent: object) ->
 
 def test_a_declared_answer_is_a_format_of_the_text() -> None:
     body = model().body(request_of(answer=", (:Answer:Object)"))
-
     found = body["text"]["format"]
     assert (found["type"], found["name"], found["strict"]) == ("json_schema", "answer", False)
     assert found["schema"]["type"] == "object"
@@ -292,14 +296,12 @@ def test_arguments_that_are_no_object_go_back_as_an_empty_one() -> None:
     said = [Message(AssistantRole, "", (ToolCall("c1", "t", '{"x": '),))]
     request = request_of()
     body = model().body(Request(request.model, "x", request.messages + said))
-
     assert body["input"][1]["arguments"] == "{}"
 
 
 def test_the_bytes_are_the_json_of_the_body() -> None:
     asked = request_of('reasoningEffort: "low"', ", (:Answer:Object)", said="é\U0001f600")
     wire = model()._wire
-
     assert json.loads(wire.content(asked, streaming=False)) == wire.body(asked)
     streamed: dict[str, Any] = json.loads(wire.content(asked, streaming=True))
     assert streamed == wire.body(asked) | {"stream": True}
@@ -334,7 +336,6 @@ def reply_of(*items: dict[str, Any]) -> Message:
 
 def test_a_reply_that_calls_tools_goes_back_as_it_came() -> None:
     message = reply_of(REASONING, SAID, CALL)
-
     assert items_of(message, "here", "m", True) == [REASONING, SAID, CALL]
 
 
@@ -365,7 +366,6 @@ def test_reasoning_that_nobody_can_read_is_left_out() -> None:
 
 def test_where_encrypted_reasoning_is_refused_only_plain_reasoning_goes_back() -> None:
     both = {**REASONING, "content": [{"type": "reasoning_text", "text": "Hm"}]}
-
     assert items_of(reply_of(REASONING, CALL), "here", "m", False) == [CALL]
     (kept, _) = items_of(reply_of(both, CALL), "here", "m", False)
     assert "encrypted_content" not in kept
@@ -373,9 +373,7 @@ def test_where_encrypted_reasoning_is_refused_only_plain_reasoning_goes_back() -
 
 def test_an_edited_message_is_sent_as_it_is_now() -> None:
     edited = evolve(reply_of(REASONING, SAID, CALL), content="Wait.")
-
     sent = items_of(edited, "here", "m", True)
-
     assert sent[0]["content"] == [{"type": "output_text", "text": "Wait."}]
     assert "c2VhbGVk" not in json.dumps(sent)
 
@@ -383,15 +381,12 @@ def test_an_edited_message_is_sent_as_it_is_now() -> None:
 def test_a_call_without_an_id_goes_back_with_the_one_that_its_result_names() -> None:
     nameless = {key: value for key, value in CALL.items() if key != "call_id"}
     message = reply_of(nameless, nameless)
-
     ids = [each["call_id"] for each in items_of(message, "here", "m", True)]
-
     assert ids == [call.id for call in message.tool_calls] == ["call_0", "call_1"]
 
 
 def test_the_phase_of_an_answer_goes_back() -> None:
     message = reply_of(SAID)
-
     assert items_of(message, "here", "m", True) == [SAID]
     assert reply_of({**SAID, "phase": None}).echo is None
 
@@ -401,10 +396,224 @@ def test_the_phase_of_an_answer_goes_back() -> None:
 )
 def test_an_echo_that_somebody_wrote_by_hand_is_no_harm(echo: str) -> None:
     message = evolve(reply_of(CALL), echo=echo)
-
     assert items_of(message, "here", "m", True)[0]["arguments"] == CALL["arguments"]
 
 
 def test_a_call_without_a_name_is_an_error() -> None:
     with pytest.raises(ModelError, match="does not name a tool"):
         reply_of({"type": "function_call", "arguments": "{}"})
+
+
+TEXT = {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}
+
+
+def whole(*items: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"status": "completed", "output": list(items), **more}
+
+
+def streamed(events: list[Any]) -> tuple[list[Any], Any]:
+    """The pieces of a stream, and the response that it is put together to."""
+    stream = StreamedResponse()
+    pieces = [piece for event in events for piece in stream.add(event)]
+    return pieces, stream.whole()
+
+
+def as_plain(completed: dict[str, Any]) -> dict[str, Any]:
+    """A completion whose parts the Responses API has, too: texts and calls with ids."""
+    message = completed["choices"][0]["message"]
+    calls = [
+        {"id": f"c{index}", "function": {**call["function"], "name": "f", "arguments": "{}"}}
+        for index, call in enumerate(message.get("tool_calls") or ())
+    ]
+    said = {
+        key: message[key] for key in ("content", "reasoning") if isinstance(message.get(key), str)
+    }
+    choice = {**completed["choices"][0], "message": {**said, "tool_calls": calls}}
+    return {**completed, "choices": [choice]}
+
+
+@given(completions().map(as_plain))
+def test_a_reply_says_the_same_in_either_dialect_and_streamed(completed: dict[str, Any]) -> None:
+    if completed["choices"][0]["finish_reason"] == "content_filter":
+        completed["choices"][0]["finish_reason"] = "stop"
+    written = response(completed)
+    try:
+        expected: Any = read_reply(completed)
+    except ModelError as error:
+        expected = error.code
+
+    def found(data: Any) -> Any:
+        try:
+            return read_response(data)
+        except ModelError as error:
+            return error.code
+
+    read = found(written)
+    if isinstance(expected, str):
+        assert read == expected
+        return
+    assert read.message.content == expected.message.content
+    calls = [(call.id, call.name, call.arguments) for call in expected.message.tool_calls]
+    assert [(call.id, call.name, call.arguments) for call in read.message.tool_calls] == calls
+    assert read.truncated == expected.truncated
+    assert read.reasoning == expected.reasoning
+    pieces, data = streamed(response_events(written))
+    assert found(data) == read
+    assert "".join(each for each in pieces if isinstance(each, str)) == read.message.content
+    thought = "".join(each.text for each in pieces if isinstance(each, Reasoning))
+    assert thought == read.reasoning
+
+
+ODD_EVENTS = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(
+            [
+                "response.output_item.added",
+                "response.output_item.done",
+                "response.output_text.delta",
+                "response.reasoning_text.delta",
+                "response.function_call_arguments.delta",
+                "response.completed",
+                "response.failed",
+                "error",
+            ]
+        )
+        | odd_json()
+    },
+    optional={
+        "item": odd_json() | st.just(TEXT),
+        "delta": odd_json() | st.just("Hi"),
+        "output_index": st.integers(0, 2) | st.none(),
+        "response": odd_json() | st.builds(whole),
+        "error": odd_json(),
+    },
+)
+
+
+@given(st.lists(ODD_EVENTS | odd_json(), max_size=6))
+def test_any_events_are_a_reply_or_a_model_error(events: list[Any]) -> None:
+    with suppress(ModelError):
+        read_response(streamed(events)[1])
+
+
+@given(odd_json())
+def test_any_json_is_a_reply_or_a_model_error(data: Any) -> None:
+    with suppress(ModelError):
+        read_response(data)
+
+
+def test_tokens_are_counted_with_those_that_were_cached_and_those_of_reasoning() -> None:
+    usage = {
+        "input_tokens": 9,
+        "output_tokens": 5,
+        "input_tokens_details": {"cached_tokens": 4},
+        "output_tokens_details": {"reasoning_tokens": 3},
+    }
+
+    assert read_response(whole(TEXT, usage=usage)).usage == Usage(9, 5, 4, 3)
+
+
+def test_several_messages_are_one_text_with_a_blank_line_between() -> None:
+    pieces, data = streamed(response_events(whole(TEXT, TEXT)))
+    assert read_response(data).message.content == "Hi\n\nHi"
+    assert "".join(pieces) == "Hi\n\nHi"
+
+
+def test_a_refusal_is_not_an_answer() -> None:
+    said = {"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}
+    message = read_response(whole(said)).message
+    assert (message.content, message.refused) == ("No.", True)
+
+
+def test_a_reply_that_only_asks_for_what_was_not_offered_is_an_error() -> None:
+    with pytest.raises(ModelError, match="asks for computer_call, which was not offered"):
+        read_response(whole({"type": "computer_call"}))
+
+
+def test_what_was_not_asked_for_beside_an_answer_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        reply = read_response(whole({"type": "web_search_call"}, TEXT))
+    assert reply.message.content == "Hi"
+    assert "not asked for: web_search_call" in caplog.text
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress", "cancelled"])
+def test_a_response_that_is_not_finished_is_an_error(status: str) -> None:
+    with pytest.raises(ModelError, match=f"not finished: its status is {status}"):
+        read_response(whole(TEXT, status=status))
+
+
+def test_an_incomplete_response_is_cut_off_or_filtered() -> None:
+    cut = whole(TEXT, status="incomplete", incomplete_details={"reason": "max_output_tokens"})
+    filtered = whole(TEXT, status="incomplete", incomplete_details={"reason": "content_filter"})
+    assert read_response(cut).truncated
+    with pytest.raises(ModelError, match="content filter"):
+        read_response(filtered)
+
+
+def test_a_failed_response_says_the_servers_words_and_can_be_asked_again() -> None:
+    failed = whole(status="failed", error={"code": "server_error", "message": "Out of luck"})
+    with pytest.raises(ModelError, match="Out of luck") as caught:
+        read_response(failed)
+    assert caught.value.retriable
+
+
+def test_a_chat_completion_is_told_apart() -> None:
+    with pytest.raises(ModelError, match="--dialect tools is Chat Completions"):
+        read_response({"choices": [{"message": {"content": "Hi"}}]})
+
+
+DONE = {"type": "response.output_item.done", "output_index": 0, "item": TEXT}
+LAST = {"type": "response.completed", "response": whole()}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [DONE, LAST],
+        [{**DONE, "type": "response.output_item.added"}, DONE, LAST, END],
+        [{"choices": [{"delta": {"content": "no"}}]}, DONE, LAST],
+        [{"type": "response.completed", "output": [TEXT]}, END],
+    ],
+    ids=["the last event has no output", "[DONE] after it", "a chat chunk", "no `response`"],
+)
+def test_streams_of_servers_that_break_the_rules_are_read(events: list[Any]) -> None:
+    assert read_response(streamed(events)[1]).message.content == "Hi"
+
+
+def test_a_stream_without_its_last_event_was_cut() -> None:
+    with pytest.raises(ModelError, match="ended before the reply was complete") as caught:
+        streamed([DONE, END])
+    assert caught.value.retriable
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "error", "code": "server_error", "message": "Out of luck"},
+        {"type": "error", "error": {"type": "server_error", "message": "Out of luck"}},
+        {"type": "response.failed", "response": {"error": {"message": "Out of luck"}}},
+        {"error": {"message": "Out of luck"}},
+        {"error": "Out of luck"},
+        {"detail": "Out of luck"},
+    ],
+)
+def test_an_error_in_the_middle_of_a_stream_says_the_servers_words(event: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="Out of luck"):
+        read_response(streamed([DONE, event])[1])
+
+
+def test_the_secret_of_an_item_is_taken_from_when_it_was_done() -> None:
+    begun = {"type": "reasoning", "encrypted_content": "old", "summary": []}
+    call = {"type": "function_call", "name": "f", "call_id": "c", "arguments": "{}"}
+    events = [
+        {"type": "response.output_item.added", "output_index": 0, "item": begun},
+        {**DONE, "item": {**begun, "encrypted_content": "new"}},
+        {**DONE, "output_index": 1, "item": call},
+        LAST,
+    ]
+
+    data: Any = streamed(events)[1]
+
+    assert data["output"][0]["encrypted_content"] == "new"
+    assert data["output"][1] == call

@@ -1,15 +1,21 @@
-"""A script answers each agent with the next of its lines, and a file has one."""
+"""Models without a network: a script for each agent, and several models as one."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from interp import ModelError, ScriptedModel, load, run, tool
-from interp.errors import ConfigurationError
-from interp.models import read_script
+from gram import parse
+from interp import ConfigurationError, ModelError, ScriptedModel, UserRole, arun, load, run, tool
+from interp.machine import Request
+from interp.machine.messages import ConversationContext, Message
+from interp.models import AnyModel, read_script
+from lenses_ext import Model
 from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES
 
@@ -40,9 +46,7 @@ def script(tmp_path: Path) -> Path:
 
 def test_each_agent_of_a_workflow_gets_its_own_lines(script: Path) -> None:
     model = read_script(script)
-
     response = run(load(NEWSROOM), "the moon", [search], model=model)
-
     assert response.content == "The moon has no air."
     asked = [each.agent for each in model.requests]
     assert asked == ["researcher", "researcher", "writer", "editor", "writer", "editor"]
@@ -56,14 +60,12 @@ def test_an_agent_without_lines_is_told_with_the_nearest_name() -> None:
 def test_an_agent_whose_lines_are_spent_is_told_by_name() -> None:
     again = '{"verdict": "again", "remarks": "Say more."}'
     model = ScriptedModel({"researcher": ["x"], "writer": ["A draft."], "editor": [again]})
-
     with pytest.raises(ModelError, match='no reply number 2 for agent "writer"'):
         run(load(NEWSROOM), "x", [search], model=model)
 
 
 def test_a_missing_line_is_told_with_what_it_would_answer() -> None:
     model = ScriptedModel({"researcher": ["x"], "writer": ["A draft."], "editor": ["Fine."]})
-
     told = 'no reply number 2 for agent "editor"; it was asked: Your answer cannot be used:'
     with pytest.raises(ModelError, match=told):
         run(load(NEWSROOM), "x", [search], model=model)
@@ -96,7 +98,6 @@ def test_a_file_that_is_no_script_is_refused_with_its_place(
 ) -> None:
     path = tmp_path / "lines.json"
     path.write_text(text)
-
     with pytest.raises(ConfigurationError) as error:
         read_script(path)
     assert told in str(error.value)
@@ -104,6 +105,61 @@ def test_a_file_that_is_no_script_is_refused_with_its_place(
 
 def test_a_script_goes_with_no_other_model(script: Path) -> None:
     done = gram("run", str(NEWSROOM), "x", "--script", str(script), "--offline")
-
     assert done.returncode == 2
     assert "cannot be used together" in done.stderr
+
+
+class Named:
+    """A model that says its name, in every way a model may be asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def complete(self, request: Request) -> str:
+        return self.name
+
+    async def acomplete(self, request: Request) -> str:
+        return f"{self.name} later"
+
+    def stream(self, request: Request) -> Iterator[str]:
+        yield from self.name
+
+    async def astream(self, request: Request) -> AsyncIterator[str]:
+        for word in self.name:
+            yield word
+
+    def body(self, request: Request) -> dict[str, Any]:
+        return {"for": self.name}
+
+
+FIRST, SECOND = Named("first"), Named("second")
+SEVERAL = AnyModel({Model("A", "1"): FIRST, Model("B", "2"): SECOND})
+REQUEST = Request(Model("B", "2"), "Help.", ConversationContext([Message(UserRole, "hi")]))
+
+
+def test_each_way_to_ask_goes_to_the_model_that_is_named() -> None:
+    async def words() -> list[str]:
+        return [each async for each in SEVERAL.astream(REQUEST)]
+
+    assert asyncio.run(SEVERAL.acomplete(REQUEST)) == "second later"
+    assert "".join(asyncio.run(words())) == "second"
+    assert SEVERAL.body(REQUEST) == {"for": "second"}
+
+
+def test_agents_with_models_of_their_own_are_rehearsed_together() -> None:
+    program = parse(
+        """
+        [w:Workflow | a, b, (a)-->(b)]
+        (a:Agent {instruction: "x", model: "Offline/rehearsal"})
+        (b:Agent {instruction: "y", model: "Offline/rehearsal"})
+        """
+    )
+
+    assert asyncio.run(arun(program, "hi")) == run(program, "hi")
+
+
+@pytest.mark.parametrize("given", [{}, {"OpenAI/m": FIRST}, {Model("OpenAI", "m"): FIRST}])
+def test_a_mapping_of_models_is_none(given: Any) -> None:
+    agent = parse('[a:Agent {instruction: "x", model: "OpenAI/m"}]')
+    with pytest.raises(ConfigurationError, match=r"is not a model: it has no complete\(request\)"):
+        run(agent, "hi", model=given)

@@ -122,6 +122,22 @@ EVENTS: dict[str, tuple[list[Any], Message]] = {
         ],
         said("", ("f", '{"a":1}')),
     ),
+    "an index and an id of other types": (
+        [
+            delta(tool_calls=[{"index": [], "id": {}, "function": {"name": "f"}}]),
+            delta(tool_calls=[{"index": "0", "function": {"arguments": "{}"}}]),
+            delta(finish="stop"),
+        ],
+        said("", ("f", "{}")),
+    ),
+    "two ids under one index": (
+        [delta(tool_calls=[part(0, "{}", id=f"call_{n}", name="fg"[n])]) for n in (0, 1)] + [DONE],
+        said("", ("f", "{}"), ("g", "{}")),
+    ),
+    "a part without a call before it": (
+        [delta(tool_calls=[part(None, "{}", name="f")]), delta(finish="stop")],
+        said("", ("f", "{}")),
+    ),
     "a refusal under a filter": (
         [delta(refusal="No."), delta(finish="content_filter")],
         said("No.", refused=True),
@@ -147,7 +163,6 @@ def test_a_reply_is_read_right(
 ) -> None:
     body = completion(message)
     model_server.will_say(Answer(events=streamed(body)) if "stream" in way else Answer(body))
-
     assert reply_of(model_server, way).message == expected
 
 
@@ -156,7 +171,6 @@ def test_a_stream_is_read_right(
     model_server: ModelServer, events: list[Any], expected: Message
 ) -> None:
     model_server.will_say(Answer(events=events))
-
     assert reply_of(model_server, "stream").message == expected
 
 
@@ -187,7 +201,6 @@ def test_an_error_under_a_status_of_success_is_reported(
     begun = [delta("Hel")] if "choices" in body else []
     answer = Answer(events=[*begun, body, DONE]) if "stream" in way else Answer(body)
     model_server.will_say(answer)
-
     with pytest.raises(ModelError, match=message):
         reply_of(model_server, way)
 
@@ -217,7 +230,6 @@ def test_a_whole_reply_is_read_under_any_name_of_its_kind(
     raw = b"\n" + json.dumps(completion({"content": "Hi"}), indent=indent).encode()
     model_server.will_say(*[Answer(raw=raw, headers={"content-type": kind})] * 2)
     model = OpenAIModel(model_server.url, "key")
-
     assert list(model.stream(QUESTION)) == [model.complete(QUESTION)]
 
 
@@ -238,7 +250,6 @@ def test_an_empty_reply_after_a_tool_s_result_ends_the_run(hello_world: Pattern)
     for empty in ({"content": ""}, {"content": None}, ""):
         model = ScriptedModel([calls, empty])
         response = run(hello_world, "hi", hello_world_tool_library, model=model)
-
         assert (response.content, len(response.tools_used)) == ("", 1)
 
 
@@ -247,9 +258,7 @@ def test_arguments_that_are_not_an_object_are_sent_back_as_an_empty_object(
     hello_world: Pattern, model_server: ModelServer, arguments: str
 ) -> None:
     model_server.will_say(tool_calls(("c1", "sayHello", arguments)), "Done.")
-
     response = run(hello_world, "hi", hello_world_tool_library)
-
     echoed = model_server.requests[1]["messages"][2]["tool_calls"][0]["function"]["arguments"]
     kept = response.context[1].tool_calls[0].arguments
     assert (json.loads(echoed), kept) == ({}, "" if arguments == "null" else arguments)
@@ -274,7 +283,6 @@ def test_usage_that_is_not_told_is_unknown(usage: Any) -> None:
     found = completion({"content": "Hi"})
     del found["usage"]
     whole = found if usage is ... else {**found, "usage": usage}
-
     assert read_reply(whole).usage == Usage()
     assert read_reply({**found, "usage": USAGE["usage"]}).usage == Usage(10, 5)
 
@@ -327,16 +335,7 @@ def test_of_several_replies_at_once_the_first_counts(said: list[tuple[int, str]]
 
 def test_an_event_may_have_several_lines_of_data() -> None:
     sent = b'\xef\xbb\xbfdata: {"choices": [{"delta":\ndata:{"content": "a"}}]}\n\ndata: [DONE]'
-
     assert events_of(sent, []).message.content == "a"
-
-
-def test_a_part_without_a_call_before_it_is_one_of_its_own() -> None:
-    reply = StreamedReply()
-    reply.add(delta(tool_calls=[part(None, "{}", name="f")]))
-    reply.add(delta(finish="stop"))
-
-    assert read_reply(reply.whole()).message == said("", ("f", "{}"))
 
 
 # --- replies of models: what is read from them, and what is refused
@@ -345,9 +344,7 @@ def test_a_part_without_a_call_before_it_is_one_of_its_own() -> None:
 @pytest.mark.parametrize("ids", [(None, None), ("", ""), ("c", "c"), ("call_1", None)])
 def test_missing_and_repeated_ids_are_made_up_for(ids: tuple[str | None, str | None]) -> None:
     reply = tool_calls(*((id_, "sayHello", {}) for id_ in ids))
-
     found = [call.id for call in read_reply(reply).message.tool_calls]
-
     assert all(found)
     assert len(set(found)) == 2
 
@@ -355,7 +352,6 @@ def test_missing_and_repeated_ids_are_made_up_for(ids: tuple[str | None, str | N
 def test_a_reply_says_why_it_ended_and_which_model_gave_it() -> None:
     said = read_reply(completion({"content": "hi"}, model="luna-2026-01"))
     unsaid = read_reply({"content": "hi"})
-
     assert (said.finish_reason, said.served_model) == ("stop", "luna-2026-01")
     assert (unsaid.finish_reason, unsaid.served_model) == ("", "")
 
@@ -364,9 +360,7 @@ def test_text_beside_calls_is_not_the_answer(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
     model_server.will_say(tool_calls(("c1", "sayHello", {}), content="One moment."), "Done.")
-
     response = run(hello_world, "hi", hello_world_tool_library)
-
     assert response.content == "Done."
     assert model_server.requests[1]["messages"][2]["content"] == "One moment."
 
@@ -377,7 +371,6 @@ def test_calls_are_run_with_any_finish_reason(
 ) -> None:
     asked = completion(tool_calls(("c1", "sayHello", {})), choice={"finish_reason": finish})
     model_server.will_say(Answer(asked), "Done.")
-
     assert len(run(hello_world, "hi", hello_world_tool_library).tools_used) == 1
 
 
@@ -410,7 +403,6 @@ def test_a_refusal_is_an_answer_that_says_so(
 def test_an_empty_reply_is_a_model_error(hello_world: Pattern, reply: Any) -> None:
     with pytest.raises(ModelError, match="the model's reply is empty") as caught:
         run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel([reply]))
-
     assert caught.value.code == "empty"
 
 

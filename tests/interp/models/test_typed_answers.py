@@ -68,7 +68,6 @@ def test_tools_and_a_schema_go_in_one_request_where_a_server_takes_both(
     model_server: ModelServer, streaming: bool
 ) -> None:
     model_server.will_say(CALL, json.dumps(BOB))
-
     assert answered(agent(OBJECT, HELLO), model_server, "with_tools", streaming=streaming) == (
         BOB,
         json.dumps(BOB) if streaming else "",
@@ -100,7 +99,6 @@ def test_an_answer_that_is_right_without_the_schema_is_not_asked_for_again(
     model_server: ModelServer,
 ) -> None:
     model_server.will_say("```json\n18\n```")
-
     assert answered(agent(INTEGER, HELLO), model_server, "after_tools")[0] == 18
     assert len(model_server.requests) == 1
 
@@ -108,10 +106,8 @@ def test_an_answer_that_is_right_without_the_schema_is_not_asked_for_again(
 def test_both_requests_of_an_answer_count_as_used(model_server: ModelServer) -> None:
     model_server.will_say("Eighteen.", '{"answer": 18}')
     model = OpenAIModel(model_server.url, "key", answers="after_tools")
-
     response = run(agent(INTEGER, HELLO), "hi", hello_world_tool_library, model=model)
     model.close()
-
     assert (response.value, response.usage.total_tokens) == (18, 30)
 
 
@@ -148,7 +144,6 @@ def test_a_model_that_answers_by_a_tool_has_to_call_one(
 ) -> None:
     model_server.will_say(CALL, tool_calls(("c2", "final_answer", {"answer": 18})))
     pattern = agent(INTEGER, HELLO, settings=setting)
-
     assert answered(pattern, model_server, "as_tool")[0] == 18
     choices = [request["tool_choice"] for request in model_server.requests]
     named = [each if isinstance(each, str) else each["function"]["name"] for each in choices]
@@ -159,7 +154,6 @@ def test_the_answer_s_tool_has_a_name_that_no_other_has(model_server: ModelServe
     other = '[final_answer:Tool {description: "d"} | (::String)]'
     model = OpenAIModel(model_server.url, "key", answers="as_tool")
     body = model.body(first_request(agent(INTEGER, other)))
-
     assert [tool["function"]["name"] for tool in body["tools"]] == ["final_answer", "final_answer_"]
 
 
@@ -203,7 +197,6 @@ def test_fences_and_thinking_around_an_answer_are_left_out(text: str) -> None:
 def test_a_fenced_answer_may_have_fences_in_its_texts() -> None:
     code = {"name": "```py\nx = 1\n```", "age": 1}
     text = f"Here:\n```json\n{json.dumps(code)}\n```\nDone."
-
     assert run(agent(OBJECT), "hi", model=ScriptedModel([text])).value == code
 
 
@@ -212,7 +205,6 @@ def test_a_fenced_answer_may_have_fences_in_its_texts() -> None:
 )
 def test_an_answer_is_not_guessed(text: str) -> None:
     model = ScriptedModel([text, "18"])
-
     assert run(agent(INTEGER), "hi", model=model).value == 18
     assert len(model.requests) == 2
 
@@ -240,8 +232,6 @@ def test_the_object_around_an_answer_is_never_streamed(
 def test_the_older_dialect_has_an_answer_s_tool_too(model_server: ModelServer) -> None:
     model_server.will_say(function_call("final_answer", BOB))
     model = OpenAIModel(model_server.url, "key", "functions", answers="as_tool")
-
     response = run(agent(OBJECT, HELLO), "hi", hello_world_tool_library, model=model)
     model.close()
-
     assert response.value == BOB

@@ -1,4 +1,4 @@
-"""Serves programs on loopback, in a thread of the test."""
+"""Serves programs on loopback, in a thread of the test, to clients of both protocols."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import pytest
 import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.types import CallToolResult
 from openai import OpenAI
 
 from interp.machine import Request
@@ -112,3 +117,41 @@ def until(is_so: Any, seconds: float = 20) -> None:
     while not is_so():
         assert time.monotonic() < end, "it did not come to be so"
         time.sleep(0.01)
+
+
+MODES = pytest.mark.parametrize("mode", ["legacy", "auto"])
+"""The protocol with a handshake, and the one without."""
+
+
+@asynccontextmanager
+async def mcp_client(
+    port: int, mode: str, key: str = "none", **options: Any
+) -> AsyncIterator[Client]:
+    """A client of a server on loopback."""
+    async with create_mcp_http_client({"Authorization": f"Bearer {key}"}) as http:
+        transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)
+        async with Client(transport, mode=mode, **options) as opened:
+            yield opened
+
+
+def talk(what: Serving, mode: str, act: Callable[[Client], Awaitable[Any]], **options: Any) -> Any:
+    """What a client gets that does something with a server."""
+
+    async def talking(port: int) -> Any:
+        async with mcp_client(port, mode, what.doors.key or "none", **options) as opened:
+            return await act(opened)
+
+    with serving(what, as_mcp=True) as port:
+        return asyncio.run(talking(port))
+
+
+def calling(name: str, arguments: dict[str, Any] | None = None) -> Callable[[Client], Any]:
+    """What calls a tool."""
+    return lambda opened: opened.call_tool(name, arguments or {"input": "Hi"})
+
+
+def text_of(result: CallToolResult) -> str:
+    """The text of a result."""
+    (part,) = result.content
+    assert part.type == "text"
+    return part.text

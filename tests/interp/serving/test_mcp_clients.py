@@ -15,13 +15,27 @@ import pytest
 from hypothesis import given
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp.types import ElicitResult
 
-from interp import ScriptedModel, ToolLibrary
+from interp import ScriptedModel, ToolLibrary, ask_all
 from interp.history.stores import open_store
 from interp.serving import Doors, Serving
+from interp.workers import decide_run
 from tests.interp.model_server import ModelServer
-from tests.interp.serving.mcp_talk import MODES, calling, client, talk, text_of
-from tests.interp.serving.served import GREETER, Slow, agents, ask, serving, until
+from tests.interp.serving.served import (
+    GREETER,
+    MODES,
+    Slow,
+    agents,
+    ask,
+    calling,
+    mcp_client,
+    serving,
+    talk,
+    text_of,
+    until,
+)
+from tests.interp.serving.test_kept_conversations import PAYER, call, pay
 from tests.interp.serving.test_misused_servers import sent
 from tests.interp.serving.test_openai_client import CALL, COUNTER, TYPED, Parrot, add
 from tests.interp.strategies import json_data
@@ -79,9 +93,7 @@ def test_a_declared_answer_is_structured_content(
 ) -> None:
     served = Serving(agents(RECORD + TYPED + GREETER, model=ScriptedModel([reply])))
     said = {"flow": {"name": "Al"}, "person": {"name": "Al"}, "greeter": {"input": "Hi"}}
-
     result = talk(served, mode, calling(name, said.get(name, {"text": "Hi"})))
-
     assert (result.structured_content, result.is_error) == (structured, False)
     assert text_of(result).replace(" ", "") == reply.replace(" ", "")
 
@@ -124,9 +136,7 @@ def test_any_arguments_get_a_result_or_an_error_and_the_server_lives(
     port: int, arguments: Any
 ) -> None:
     body = request("tools/call", {"name": "greeter", "arguments": arguments})
-
     status, _, text = ask(port, "/mcp", body, **NEWER)
-
     assert status in (200, 400)
     assert json.loads(text).keys() & {"result", "error"}
     assert ask(port, "/health", method="GET")[0] == 200
@@ -237,7 +247,7 @@ async def so(is_so: Callable[[], bool]) -> None:
 @pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.nightly)])
 def test_nothing_of_many_calls_at_once_is_lost_or_mixed(count: int) -> None:
     async def talk_of(port: int, number: int) -> list[str]:
-        async with client(port, ["legacy", "auto"][number % 2]) as opened:
+        async with mcp_client(port, ["legacy", "auto"][number % 2]) as opened:
             said = [{"input": f"{number}, {turn}"} for turn in range(3)]
             return [text_of(await opened.call_tool("greeter", each)) for each in said]
 
@@ -255,7 +265,7 @@ def test_what_is_under_way_ends_before_the_server_does() -> None:
     slow = Slow()
 
     async def call_it(port: int, stop: threading.Event) -> str:
-        async with client(port, "legacy") as opened:
+        async with mcp_client(port, "legacy") as opened:
             await opened.list_tools()  # else the client looks them up after the answer
             called = asyncio.ensure_future(opened.call_tool("greeter", {"input": "Hi"}))
             await so(lambda: slow.waiting == 1)
@@ -281,3 +291,95 @@ def test_strangers_and_bodies_too_long_or_too_slow_do_not_come_in(port: int) -> 
         assert connection.recv(1000).startswith(b"HTTP/1.1 408")
     with serving(Serving(agents(GREETER), Doors(key="secret")), as_mcp=True) as locked:
         assert ask(locked, "/mcp", b"{}", **JSON)[0] == 401
+
+
+def payer(tmp_path: Path, *replies: Any) -> tuple[Serving, str]:
+    model, store = ScriptedModel([*replies]), str(tmp_path / "runs.db")
+    served = agents(PAYER, ToolLibrary.of(pay), model=model, policy=ask_all)
+    return Serving(served, record=store), store
+
+
+PAY = call("pay", '{"sum": 3}')
+
+
+def answering(asked: list[str], *answers: ElicitResult) -> Any:
+    left = [*answers]
+
+    async def answer(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return left.pop(0)
+
+    return answer
+
+
+@MODES
+def test_the_client_asks_its_user_and_gives_the_result(mode: str, tmp_path: Path) -> None:
+    yes = ElicitResult(action="accept", content={"allow": True})
+    no = ElicitResult(action="accept", content={"allow": False, "reason": "too much"})
+    what, store = payer(tmp_path, PAY, call("pay", '{"sum": 9}'), "Paid once.")
+    asked: list[str] = []
+
+    result = talk(what, mode, calling("payer"), elicitation_callback=answering(asked, yes, no))
+
+    assert text_of(result) == "Paid once."
+    assert result.meta
+    with open_store(store) as opened:
+        (row,) = opened.rows()
+        used = opened.recorded(row.id).state.tools_used
+    assert result.meta["gram/run"] == row.id
+    assert asked == [f"May pay(sum: {sum}) be called? (Run {row.id} waits.)" for sum in (3, 9)]
+    assert [each.result for each in used][:1] == ["paid 3"]
+    assert "too much" in str(used[1].error)
+
+
+@MODES
+def test_who_declines_says_no(mode: str, tmp_path: Path) -> None:
+    what, store = payer(tmp_path, PAY, "Not paid.")
+    declined = answering([], ElicitResult(action="decline"))
+    assert text_of(talk(what, mode, calling("payer"), elicitation_callback=declined)) == "Not paid."
+    with open_store(store) as opened:
+        (used,) = opened.recorded(next(iter(opened.rows())).id).state.tools_used
+    assert used.error is not None
+
+
+@MODES
+@pytest.mark.parametrize("can_ask", [True, False])
+def test_what_stays_open_is_told_with_the_run(mode: str, can_ask: bool, tmp_path: Path) -> None:
+    what, store = payer(tmp_path, PAY)
+    later = answering([], ElicitResult(action="cancel"))
+
+    result = talk(what, mode, calling("payer"), elicitation_callback=later if can_ask else None)
+
+    with open_store(store) as opened:
+        (row,) = opened.rows()
+        assert decide_run(opened, row.id, True) == ()
+    assert f"Run {row.id} waits for approval of pay(" in text_of(result)
+    assert "`gram runs decide` answers" in text_of(result)
+
+
+@pytest.mark.parametrize("key", [None, "a key of the server"])
+def test_with_a_key_a_question_outlives_the_server(key: str | None, tmp_path: Path) -> None:
+    what, _ = payer(tmp_path, PAY, "Paid.")
+    what.doors = Doors(key=key)
+    yes = ElicitResult(action="accept", content={"allow": True})
+
+    async def ask_first(opened: Client) -> Any:
+        return await opened.session.call_tool("payer", {"input": "Hi"}, allow_input_required=True)
+
+    waits = talk(what, "auto", ask_first, elicitation_callback=answering([]))
+
+    async def answer(opened: Client, state: str, said: str) -> str:
+        replies = dict.fromkeys(waits.input_requests, yes)
+        sent = {"input_responses": replies, "request_state": state}
+        return text_of(await opened.session.call_tool("payer", {"input": said}, **sent))
+
+    async def answer_all(opened: Client) -> None:
+        state = waits.request_state
+        wrong = [(state[:-4] + "AAAA", "Hi"), ("x", "Hi"), (state, "another")]
+        for forged, said in [*wrong, *([(state, "Hi")] if key is None else [])]:
+            with pytest.raises(MCPError, match="requestState"):
+                await answer(opened, forged, said)
+        for _ in range(2 if key else 0):  # a client asks again that has not got the answer
+            assert await answer(opened, state, "Hi") == "Paid."
+
+    talk(what, "auto", answer_all)

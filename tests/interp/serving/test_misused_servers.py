@@ -86,7 +86,6 @@ def test_any_json_gets_a_reply_or_an_error_and_the_server_lives(
 )
 def test_a_body_that_is_no_json_is_an_error(port: int, body: bytes) -> None:
     status, _, text = ask(port, CHAT, body)
-
     assert status == 400
     assert is_error(text)
 
@@ -100,7 +99,6 @@ def test_bodies_that_are_too_long_or_too_slow_are_refused(port: int) -> None:
 def test_other_addresses_and_methods_are_errors_of_the_same_form(port: int) -> None:
     for path, method, expected in (("/v1/x", "GET", 404), (CHAT, "GET", 405), ("/", "POST", 404)):
         status, _, text = ask(port, path, method=method)
-
         assert status == expected
         assert is_error(text)
 
@@ -179,5 +177,4 @@ def test_what_is_under_way_ends_before_the_server_does() -> None:
 def test_a_run_that_fails_in_the_middle_ends_the_stream_with_an_error() -> None:
     with serving(Serving(agents(GREETER, model=ScriptedModel([])))) as port:
         _, _, text = ask(port, CHAT, {**BODY, "stream": True})
-
     assert is_error(text.strip().rpartition("data: ")[2])

@@ -211,7 +211,6 @@ def test_what_no_run_does_is_refused_with_the_reason(more: dict[str, Any], why: 
 def test_what_asks_for_nothing_is_taken() -> None:
     with asked_of(GREETER, model=ScriptedModel(["Hello."])) as asking:
         plain = {"tools": [], "response_format": {"type": "text"}, "n": 1, "temperature": 0.5}
-
         assert chat(asking, **plain).choices[0].message.content == "Hello."
 
 

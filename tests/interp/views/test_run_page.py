@@ -1,4 +1,4 @@
-"""The page of a run: everything in it is there, whatever it is, and people can use it."""
+"""Pages: self-contained, safe and readable in a browser; that of a run has everything in it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from gram.display import element
 from interp import ApprovalNeeded, File, ScriptedModel, ToolLibrary, ask_all, load_run, run, tool
 from interp.history import RecordedRun
-from interp.views import run_page
+from interp.views import Interval, facts, interval_plot, page, run_page, table
 from lenses_ext import parse_program
 from tests.gram.display.test_markup import Reader
 from tests.interp.cli.process import forked as gram
@@ -68,7 +69,6 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_page_has_what_was_asked_called_and_answered(file: Path) -> None:
     text = Reader(run_page(recorded(file, "find a book", {"title": "Deep Sea"}))).text
-
     for told in (
         "find a book", "Found it.", "OpenAI/gpt-5", "librarian", 'search(query: "sea")',
         "Deep Sea", "refused", "failed", "ValueError", "Find books.",
@@ -78,7 +78,6 @@ def test_a_page_has_what_was_asked_called_and_answered(file: Path) -> None:
 
 def test_what_takes_less_than_a_second_is_told_in_milliseconds() -> None:
     text = Reader(run_page(load_run(EXAMPLES / "newsroom.run.gram"))).text
-
     assert "11 ms" in text
     assert "0.00 s" not in text
 
@@ -118,14 +117,12 @@ def test_whatever_is_said_the_structure_of_the_page_is_the_same(
         Reader(run_page(recorded(file, *texts)))
         for texts in ((said, result, said, answer), ("x", "x", "x", "x"))
     )
-
     assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
     assert [set(each) for _, each in page.tags] == [set(each) for _, each in plain.tags]
 
 
 def test_long_results_are_cut_and_it_is_said(file: Path) -> None:
     page = run_page(recorded(file, "x", "y" * 1_000_000))
-
     assert "more characters" in page
     assert len(page) < 700_000
 
@@ -134,7 +131,6 @@ def test_a_run_that_waits_says_for_what(file: Path) -> None:
     with pytest.raises(ApprovalNeeded):
         recorded(file, "pay", None, policy=ask_all)
     text = Reader(run_page(load_run(file))).text
-
     assert "waits for approval" in text
     assert "pay(amount: 4)" in text
 
@@ -185,7 +181,6 @@ def test_a_page_fits_and_complains_of_nothing(
 ) -> None:
     show(size)
     browser.run("document.querySelectorAll('details').forEach((each) => each.open = true)")
-
     assert browser.complaints == []
     assert browser.run("document.documentElement.scrollWidth") <= size[0]
     assert browser.run("document.querySelectorAll('i, b').length") == 0
@@ -243,3 +238,62 @@ def test_a_page_of_thousands_of_entries_opens_and_is_searched(
     )
     browser.run(SEARCHED % "400 of 2000")
     assert browser.run(SEEN) == 400
+
+
+def report() -> str:
+    rows = [["A", 0.5], ["B with a long name", 0.75]]
+    plot = interval_plot([Interval("A", 0.5, 0.4, 0.6), Interval("B", 0.75, 0.6, 0.9)], mark=0.5)
+    body = facts({"cases": 40}), table(["arm", "rate"], rows, caption="Rates")
+    return page("Two <arms>", *body, element("figure", plot))
+
+
+@needs_a_browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["desktop", "phone"])
+def test_a_page_loads_nothing_and_fits(
+    browser: Browser, tmp_path: Path, size: tuple[int, int], dark: bool
+) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(report(), "utf-8")
+    browser.open(file, size, dark=dark)
+
+    assert browser.asked[-1] == file.as_uri()
+    assert all(each.startswith("file:") for each in browser.asked)
+    assert browser.complaints == []
+    assert browser.run("document.querySelector('h1').textContent") == "Two <arms>"
+    assert browser.run("document.documentElement.scrollWidth") <= size[0]
+    ground = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, ground[4:-1].split(","))) < 200) == dark
+
+
+@needs_a_browser
+def test_a_script_or_a_picture_that_got_in_would_do_nothing(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "page.html"
+    hostile = "<script>document.title = 'taken'</script><img src='http://127.0.0.1:9/x'></main>"
+    file.write_text(page("kept").replace("</main>", hostile), "utf-8")
+    browser.open(file)
+
+    assert browser.run("document.title") == "kept"
+    assert all("content security policy" in each.lower() for each in browser.complaints)
+    assert len(browser.complaints) >= 2
+    browser.complaints.clear()
+
+
+numbers = st.floats(-1e12, 1e12)
+
+
+@given(st.lists(st.tuples(st.text(), numbers, numbers, numbers)), numbers | st.none())
+def test_any_intervals_can_be_plotted(
+    rows: list[tuple[str, float, float, float]], mark: float | None
+) -> None:
+    plot = interval_plot([Interval(*row) for row in rows], mark=mark)
+    assert plot.count("<circle") == len(rows)
+    assert "nan" not in plot.split("<title>")[0]
+
+
+@pytest.mark.parametrize("low", [0.0, 1e-305, 1e12])
+@pytest.mark.parametrize("width", [0.0, 5e-324, 1.9e-105, 1e-4])
+def test_intervals_that_are_next_to_nothing_can_be_plotted(low: float, width: float) -> None:
+    assert "<circle" in interval_plot([Interval("a", low, low, low + width)])

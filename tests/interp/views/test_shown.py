@@ -1,13 +1,18 @@
-"""What prompts and notebooks show: short, and never markup of somebody else's."""
+"""What notebooks show, and cells that are programs, in a real IPython."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import atexit
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
+from gram import Pattern
 from interp import (
     ScriptedModel,
     ToolLibrary,
@@ -69,14 +74,12 @@ def shown(tmp_path: Path) -> Callable[[], list[Any]]:
 def test_what_is_printed_is_one_line_and_short(shown: Callable[[], list[Any]]) -> None:
     printed = shown()
     lengths = {type(each).__name__: len(repr(each)) for each in printed}
-
     assert {name: length for name, length in lengths.items() if length > 1_500} == {}
     assert not [type(each) for each in printed if "\n" in repr(each)]
 
 
 def test_notebooks_show_runs_with_everything_as_text(shown: Callable[[], list[Any]]) -> None:
     forms = [each._repr_mimebundle_() for each in shown() if hasattr(each, "_repr_mimebundle_")]
-
     assert len(forms) > 7
     for form in forms:
         assert len(form["text/plain"]) < 1_500
@@ -87,6 +90,60 @@ def test_a_library_of_many_tools_is_short() -> None:
     schema = {"type": "object"}
     tools = [create_tool(f"tool{index}", "d", schema, str) for index in range(500)]
     library = ToolLibrary.of(tools)
-
     assert repr(library).endswith(", …)")
     assert len(repr(library)) < 200
+
+
+DESK = """\
+[desk:Agent {description: "d", instruction: "Call `greet`.", model: "Offline/rehearsal"} |
+  [greet:ToolSpecification {description: "Greets somebody by name"} | (name::Text)==>(::String)]]
+"""
+
+
+@pytest.fixture
+def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # a shell replaces it
+    made = InteractiveShell.instance()
+    atexit.unregister(made.atexit_operations)
+    made.run_line_magic("load_ext", "interp")
+    made.user_ns["tools"] = [greet]
+    yield made
+    made.atexit_operations()
+    InteractiveShell.clear_instance()
+
+
+def greet(name: str) -> str:
+    """Greets somebody by name"""
+    return f"Hello, {name}!"
+
+
+def test_a_cell_binds_its_agents_by_their_names(shell: InteractiveShell) -> None:
+    shell.run_cell_magic("gram", "", DESK)
+    assert isinstance(shell.user_ns["desk"], Pattern)
+
+
+def test_a_cell_with_a_mistake_shows_its_line_and_binds_nothing(shell: InteractiveShell) -> None:
+    with capture_output() as shown:
+        shell.run_cell_magic("gram", "", DESK.replace("instruction", "instuction"))
+    assert "desk" not in shell.user_ns
+    assert "[desk:Agent" in "".join(each.data["text/html"] for each in shown.outputs)
+    assert "did you mean" in "".join(each.data["text/plain"] for each in shown.outputs)
+
+
+def test_a_talk_goes_on_with_what_was_said_before(shell: InteractiveShell) -> None:
+    shell.run_cell_magic("gram", "", DESK)
+    first = shell.run_line_magic("gram_chat", "desk My name is Alice, greet me")
+    second = shell.run_line_magic("gram_chat", "desk Again, please")
+
+    assert first is not None
+    assert second is not None
+    assert "Hello, Alice!" in first.content
+    assert len(second.context) > len(first.context)
+
+
+def test_a_talk_with_nobody_says_who_is_there(shell: InteractiveShell) -> None:
+    shell.run_cell_magic("gram", "", DESK)
+    with capture_output() as shown:
+        assert shell.run_line_magic("gram_chat", "dsk Hello") is None
+    assert "the agents here are: desk" in shown.outputs[0].data["text/plain"]
