@@ -6,12 +6,13 @@ It does so well or badly, as it is told.
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -145,12 +146,8 @@ def response(completed: dict[str, Any]) -> dict[str, Any]:
         summary = [{"type": "summary_text", "text": thought}]
         item = {"type": "reasoning", "id": "rs_1", "summary": summary}
         output.append({**item, "encrypted_content": "c2VhbGVk"})
-    kinds = {"content": ("output_text", "text"), "refusal": ("refusal", "refusal")}
-    parts = [
-        {"type": kind, name: message[key]}
-        for key, (kind, name) in kinds.items()
-        if message.get(key)
-    ]
+    kinds = (("content", "output_text", "text"), ("refusal", "refusal", "refusal"))
+    parts = [{"type": kind, name: message[key]} for key, kind, name in kinds if message.get(key)]
     if parts:
         said = {"type": "message", "id": "msg_1", "role": "assistant", "content": parts}
         output.append(said)
@@ -201,17 +198,11 @@ def response_events(whole: dict[str, Any]) -> list[Any]:
 
 def tool_calls(*calls: tuple[str, str, Any], content: str | None = None) -> dict[str, Any]:
     """A message in the current dialect that calls tools, each given as (id, name, arguments)."""
-    listed = [
-        {
-            "id": id_,
-            "type": "function",
-            "function": {
-                "name": name,
-                "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
-            },
-        }
-        for id_, name, arguments in calls
-    ]
+    listed = []
+    for id_, name, given in calls:
+        arguments = given if isinstance(given, str) else json.dumps(given)
+        function = {"name": name, "arguments": arguments}
+        listed.append({"id": id_, "type": "function", "function": function})
     return {"role": "assistant", "content": content, "tool_calls": listed}
 
 
@@ -348,3 +339,34 @@ def serving(context: ssl.SSLContext | None = None) -> Iterator[ModelServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def raw_server(act: Callable[[socket.socket], object]) -> Iterator[list[str]]:
+    """A server that acts on each connection until its client has left.
+
+    Gives a list with its address, to which each new connection is added.
+    """
+    listener = socket.create_server(("127.0.0.1", 0))
+    found, open_ones = [f"http://127.0.0.1:{listener.getsockname()[1]}/v1"], ExitStack()
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:  # closed
+                return
+            found.append("connection")
+            open_ones.callback(connection.close)
+            with suppress(OSError):
+                act(connection)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(10)
+        open_ones.close()

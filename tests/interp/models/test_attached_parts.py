@@ -19,50 +19,23 @@ PDF = b"%PDF-1.7"
 ADDRESS = "https://example.com/chart.png"
 
 
-def encoded(content: bytes) -> str:
-    return b64encode(content).decode()
-
-
+IMAGE = f"data:image/png;base64,{b64encode(PNG).decode()}"
+DOCUMENT = f"data:application/pdf;base64,{b64encode(PDF).decode()}"
+SOUND = {"data": b64encode(WAV).decode(), "format": "wav"}
+PAPER = "https://example.com/a.pdf"
+FILE = {"filename": "a.pdf", "file_data": DOCUMENT}
 SENT: dict[str, list[tuple[File, Any]]] = {
     "tools": [
-        (
-            File(PNG, "chart.png"),
-            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{encoded(PNG)}"}},
-        ),
+        (File(PNG, "chart.png"), {"type": "image_url", "image_url": {"url": IMAGE}}),
         (File(ADDRESS), {"type": "image_url", "image_url": {"url": ADDRESS}}),
-        (
-            File(PDF),
-            {
-                "type": "file",
-                "file": {
-                    "filename": "file.pdf",
-                    "file_data": f"data:application/pdf;base64,{encoded(PDF)}",
-                },
-            },
-        ),
-        (
-            File(WAV),
-            {"type": "input_audio", "input_audio": {"data": encoded(WAV), "format": "wav"}},
-        ),
+        (File(PDF), {"type": "file", "file": {**FILE, "filename": "file.pdf"}}),
+        (File(WAV), {"type": "input_audio", "input_audio": SOUND}),
     ],
     "responses": [
-        (
-            File(PNG, "chart.png"),
-            {"type": "input_image", "image_url": f"data:image/png;base64,{encoded(PNG)}"},
-        ),
+        (File(PNG, "chart.png"), {"type": "input_image", "image_url": IMAGE}),
         (File(ADDRESS), {"type": "input_image", "image_url": ADDRESS}),
-        (
-            File(PDF, "a.pdf"),
-            {
-                "type": "input_file",
-                "filename": "a.pdf",
-                "file_data": f"data:application/pdf;base64,{encoded(PDF)}",
-            },
-        ),
-        (
-            File("https://example.com/a.pdf"),
-            {"type": "input_file", "file_url": "https://example.com/a.pdf"},
-        ),
+        (File(PDF, "a.pdf"), {"type": "input_file", **FILE}),
+        (File(PAPER), {"type": "input_file", "file_url": PAPER}),
     ],
 }
 
@@ -88,7 +61,7 @@ def test_a_file_is_sent_in_the_form_of_the_dialect(
 
 
 REFUSED = [
-    ("tools", File("https://example.com/a.pdf"), "only pictures by their addresses"),
+    ("tools", File(PAPER), "only pictures by their addresses"),
     ("tools", File("https://example.com/a.wav"), "only pictures by their addresses"),
     ("responses", File(WAV), "the Responses API takes no sound"),
     ("functions", File(PNG), "the dialect functions takes no files"),

@@ -13,10 +13,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -31,7 +30,7 @@ from interp import (
 )
 from lenses_ext import agent_tool_specs, put
 from tests.interp.four_ways import QUESTION
-from tests.interp.model_server import Answer, ModelServer, completion, serving
+from tests.interp.model_server import Answer, ModelServer, completion, raw_server, serving
 from tests.paths import DATA, ROOT
 
 each_transport = pytest.mark.usefixtures("each_transport")
@@ -218,41 +217,19 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d
 WHOLE = HEAD + b"\r\n" + BODY
 
 
-@contextmanager
-def answering(*responses: bytes, then: Callable[[socket.socket], object]) -> Iterator[list[str]]:
-    """A server that gives each connection these bytes, one for each request, then acts on it.
+def answering(
+    *responses: bytes, then: Callable[[socket.socket], object]
+) -> AbstractContextManager[list[str]]:
+    """A server that gives each connection these bytes, one for each request, then acts on it."""
 
-    Gives a list with its address, to which each new connection is added.
-    """
-    listener = socket.create_server(("127.0.0.1", 0))
-    found = [f"http://127.0.0.1:{listener.getsockname()[1]}/v1"]
+    def serve(connection: socket.socket) -> None:
+        for response in responses:
+            if not _request(connection):
+                break
+            connection.sendall(response)
+        then(connection)
 
-    open_ones = ExitStack()
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:  # closed
-                return
-            found.append("connection")
-            open_ones.callback(connection.close)
-            with suppress(OSError):  # the client has left
-                for response in responses:
-                    if not _request(connection):
-                        break
-                    connection.sendall(response)
-                then(connection)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield found
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
-        open_ones.close()
+    return raw_server(serve)
 
 
 def _request(connection: socket.socket) -> bytes:
@@ -278,7 +255,7 @@ def asked(model: OpenAIModel, times: int, *, pause: float = 0) -> list[str]:
     blocking = []
     for _ in range(times):
         blocking.append(model.complete(QUESTION).message.content)
-        threading.Event().wait(pause)
+        time.sleep(pause)
     return blocking + asyncio.run(in_a_loop())
 
 
@@ -319,39 +296,23 @@ def test_what_a_server_says_before_its_response_is_passed_over() -> None:
 
 
 @each_transport
-@pytest.mark.parametrize("way", ["complete", "acomplete"])
+@pytest.mark.parametrize("trusted", [True, False])
 def test_a_server_is_reached_by_tls_whose_certificate_is_trusted(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    trusted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(LOCALHOST)
     monkeypatch.setenv("SSL_CERT_FILE", LOCALHOST)  # as it is for all tests
-
+    if not trusted:
+        monkeypatch.delenv("SSL_CERT_FILE")
     with serving(context) as server:
-        server.will_say("Hi.", "Hi again.")
-        said = _twice(OpenAIModel(server.url, "key", attempts=1), way)
-
-    assert said == ["Hi.", "Hi again."]
-    assert server.connections == 1
-
-
-@each_transport
-@pytest.mark.parametrize("way", ["complete", "acomplete"])
-def test_a_certificate_that_is_not_trusted_is_an_error_that_says_so(
-    way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SSL_CERT_FILE")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(LOCALHOST)
-    with serving(context) as server, pytest.raises(ModelError, match="certificate verify failed"):
-        _twice(OpenAIModel(server.url, "key", attempts=1), way)
-
-
-def _twice(model: OpenAIModel, way: str) -> list[str]:
-    if way == "complete":
-        return [model.complete(QUESTION).message.content for _ in range(2)]
-
-    async def in_a_loop() -> list[Any]:
-        return [(await model.acomplete(QUESTION)).message.content for _ in range(2)]
-
-    return asyncio.run(in_a_loop())
+        server.will_say(*["Hi."] * 4)
+        model = OpenAIModel(server.url, "key", attempts=1)
+        if trusted:
+            assert asked(model, 2) == ["Hi."] * 4
+            assert server.connections == 2  # one in each event loop
+            return
+        with pytest.raises(ModelError, match="certificate verify failed"):
+            model.complete(QUESTION)
+        with pytest.raises(ModelError, match="certificate verify failed"):
+            asyncio.run(model.acomplete(QUESTION))

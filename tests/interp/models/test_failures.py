@@ -15,7 +15,9 @@ import pytest
 from gram import Pattern
 from interp import (
     ConfigurationError,
+    ConversationContext,
     File,
+    FunctionRole,
     Message,
     ModelError,
     OpenAIModel,
@@ -30,6 +32,7 @@ from interp import (
     tool_spec_from_function,
 )
 from interp.history.replaying import Replay
+from interp.machine import Request
 from interp.models.failures import failed
 from interp.models.providers import Dialect
 from interp.models.refusals import hint_about
@@ -272,19 +275,14 @@ def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
 ) -> None:
     error = {"message": "Failed to call a function.", "code": "tool_use_failed"}
     error["failed_generation"] = written
-    answer = (
-        Answer(events=[delta("a"), {"error": error}])
-        if streaming
-        else Answer({"error": error}, 400)
+    events = [delta("a"), {"error": error}] if streaming else None
+    model_server.will_say(
+        Answer({"error": error}, 200 if streaming else 400, events=events), "Done."
     )
-    model_server.will_say(answer, "Done.")
     begun = begin(hello_world, "hi", hello_world_tool_library)
-
     if streaming:
         list(begun.stream())
-
     response = begun.finish()
-
     (used,) = response.tools_used
     assert response.content == "Done."
     assert (used.tool_name, used.error is None) == ("sayHello", arguments is not None)
@@ -341,20 +339,11 @@ def test_the_readmes_example_runs_where_tools_need_the_responses_api(
     model_server.refuses_tools_in_chat = True
     with pytest.raises(ModelError, match=r"--dialect responses .*OPENAI_DIALECT=responses"):
         run(hello_world, "Hello", hello_world_tool_library)
-    model_server.will_say("Hello!")
-    answer = run(hello_world, "Hello", hello_world_tool_library, dialect="responses")
-    assert answer.content == "Hello!"
-
-
-def test_no_effort_is_a_way_out_in_chat_completions(
-    model_server: ModelServer, hello_world: Pattern
-) -> None:
-    model_server.refuses_tools_in_chat = True
-    model_server.will_say("Hello!")
-    answer = run(
-        hello_world, "Hello", hello_world_tool_library, settings={"reasoningEffort": "none"}
-    )
-    assert answer.content == "Hello!"
+    model_server.will_say("Hello!", "Hello!")
+    ways_out: list[Any] = [{"dialect": "responses"}, {"settings": {"reasoningEffort": "none"}}]
+    for way_out in ways_out:
+        answer = run(hello_world, "Hello", hello_world_tool_library, **way_out)
+        assert answer.content == "Hello!"
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -407,15 +396,8 @@ def test_a_trace_names_the_files_that_came_and_a_page_shows_them(
     assert lines(found)[1] == "attached: note.txt (text/plain, 5 bytes)"
     told = found.to_json()
     assert told["attachments"][0]["name"] == "note.txt"
-    assert told["entries"][1]["files"] == [
-        {
-            "name": "chart.png",
-            "media_type": "image/png",
-            "address": None,
-            "bytes": len(PNG),
-            "sha256": File(PNG).sha256,
-        }
-    ]
+    chart = {"name": "chart.png", "media_type": "image/png", "address": None, "bytes": len(PNG)}
+    assert told["entries"][1]["files"] == [{**chart, "sha256": File(PNG).sha256}]
     assert run_page(load_run(record)).count(URL) == 1
 
 
@@ -449,10 +431,6 @@ def test_a_model_that_refuses_them_is_told_in_words(model_server: ModelServer) -
 
 @pytest.mark.parametrize(("dialect", "word"), [("responses", "output"), ("functions", "content")])
 def test_a_result_has_its_files_or_says_why_not(dialect: Dialect, word: str) -> None:
-    from interp import ConversationContext, FunctionRole
-    from interp.machine import Request
-    from lenses_ext import Model
-
     said = Message(FunctionRole("plot"), "x", call_id="c1", attachments=[File(PNG, "a.png")])
     request = Request(Model("A", "b"), "", ConversationContext([Message(UserRole, "hi"), said]))
     body = OpenAIModel("http://localhost/v1", "key", dialect=dialect).body(request)

@@ -8,17 +8,25 @@ import gzip
 import json
 import logging
 import socket
-import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 
 import pytest
 
 from interp import AgentError, ConfigurationError, ModelError, OpenAIModel
 from tests.interp.four_ways import QUESTION, ask
-from tests.interp.model_server import DONE, Answer, Line, ModelServer, completion, delta, serving
+from tests.interp.model_server import (
+    DONE,
+    Answer,
+    Line,
+    ModelServer,
+    completion,
+    delta,
+    raw_server,
+    serving,
+)
 
 WAYS = ["acomplete", "astream"]  # the blocking ways wait for these
 each_transport = pytest.mark.usefixtures("each_transport")
@@ -308,27 +316,16 @@ TOO_MUCH = {
 }
 
 
-@contextmanager
-def flooding(first: bytes, rest: bytes) -> Iterator[str]:
+def flooding(first: bytes, rest: bytes) -> AbstractContextManager[list[str]]:
     """A server that sends the second bytes again and again, until the client has left."""
-    listener = socket.create_server(("127.0.0.1", 0))
 
-    def serve() -> None:
-        with suppress(OSError):
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(65_536)
-                connection.sendall(first)
-                while True:
-                    connection.sendall(rest)
+    def flood(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(first)
+        while True:
+            connection.sendall(rest)
 
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-    finally:
-        listener.close()
-        thread.join(10)
+    return raw_server(flood)
 
 
 async def longest_hold(model: OpenAIModel, way: str, seconds: float) -> tuple[float, BaseException]:
@@ -366,7 +363,7 @@ async def longest_hold(model: OpenAIModel, way: str, seconds: float) -> tuple[fl
 @pytest.mark.parametrize("flood", FLOODS)
 def test_a_flood_holds_up_no_other_run_and_ends_with_the_time_of_its_own(flood: str) -> None:
     way = "astream" if FLOODS[flood][0].startswith(EVENTS) else "acomplete"
-    with flooding(*FLOODS[flood]) as url:
+    with flooding(*FLOODS[flood]) as (url, *_):
         began = time.monotonic()
         hold, _ = asyncio.run(longest_hold(OpenAIModel(url, "key", attempts=1), way, 0.25))
         took = time.monotonic() - began
@@ -379,7 +376,7 @@ def test_a_flood_holds_up_no_other_run_and_ends_with_the_time_of_its_own(flood: 
 @each_transport
 @pytest.mark.parametrize("flood", TOO_MUCH)
 def test_a_head_that_is_too_long_is_not_read(flood: str) -> None:
-    with flooding(*TOO_MUCH[flood]) as url:
+    with flooding(*TOO_MUCH[flood]) as (url, *_):
         model = OpenAIModel(url, "key", attempts=1)
         hold, error = asyncio.run(longest_hold(model, "acomplete", 60))
     assert isinstance(error, ModelError)

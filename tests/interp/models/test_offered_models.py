@@ -79,16 +79,6 @@ def test_a_key_that_is_refused_is_an_error_of_the_configuration(
     assert model_server.headers[0]["authorization"] == "Bearer sk-wrong-1234567890"
 
 
-def test_a_provider_is_asked_at_its_address_with_its_key(
-    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LLAMACPP_BASE_URL", model_server.url)
-    monkeypatch.setenv("LLAMACPP_API_KEY", "sk-of-llama-1234567890")
-    model_server.will_say(Answer({"data": []}))
-    offered_models("LlamaCpp")
-    assert model_server.headers[0]["authorization"] == "Bearer sk-of-llama-1234567890"
-
-
 def test_an_address_gets_no_key(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", model_server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1234567890")

@@ -57,18 +57,17 @@ def test_a_wait_that_is_too_long_is_not_waited_for(
     assert len(model_server.requests) == 1
 
 
-def test_silence_is_a_model_error(hello_world: Pattern, model_server: ModelServer) -> None:
+def test_silence_and_an_address_where_nobody_answers_are_model_errors(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
     model_server.will_say(Answer(completion({"content": "late"}), silence=1))
     model = OpenAIModel(model_server.url, "key", timeout=0.3, attempts=1)
     with pytest.raises(ModelError, match=r"did not answer within 0\.3 s"):
         run(hello_world, "hi", hello_world_tool_library, model=model)
     model.close()
-
-
-def test_an_address_where_nobody_answers_is_a_model_error(hello_world: Pattern) -> None:
-    model = OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1)
+    nowhere = OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1)
     with pytest.raises(ModelError, match=r"cannot connect to http://127\.0\.0\.1:9/v1"):
-        run(hello_world, "hello", hello_world_tool_library, model=model)
+        nowhere.complete(QUESTION)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,9 @@ def test_a_greeting_calls_the_tool_with_the_name_that_was_given(
 
 
 def test_a_name_given_earlier_informs_a_later_call(hello_world: Pattern) -> None:
-    answers = talk(hello_world, "My name is Bob", "oh, hello by the way")
+    said = ("My name is Bob", "oh, hello by the way")
+    answers = talk(hello_world, *said)
+    assert answers == talk(hello_world, *said)  # always the same
     assert answers[0].startswith("(rehearsal, no language model)")
     assert answers[1] == "Hello, Bob! Nice to meet you."
 
@@ -72,11 +74,6 @@ def test_what_another_agent_rehearsed_is_not_said_twice(hello_world: Pattern) ->
     (once,) = talk(hello_world, "what is the weather?")
     assert once.endswith("You said: what is the weather?")
     assert talk(hello_world, once) == [once]
-
-
-def test_the_same_conversation_always_goes_the_same_way(hello_world: Pattern) -> None:
-    said = ("My name is Bob", "what is the weather?", "hello")
-    assert talk(hello_world, *said) == talk(hello_world, *said)
 
 
 def test_the_tool_that_fits_best_is_called_and_of_equals_the_first() -> None:
@@ -131,11 +128,9 @@ def test_what_is_made_up_is_of_the_type(case: tuple[dict[str, Any], dict[str, An
         {"type": "integer", "maximum": -3},
         {"type": "integer", "minimum": 4, "multipleOf": 3},
         {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        {"type": "string", "minLength": 9},
         {"type": "string", "maxLength": 2},
         {"type": "string", "format": "date-time"},
         {"type": "string", "minLength": 9.0, "maxLength": 9.0},
-        {"type": "array", "items": {"type": "null"}, "minItems": 2},
         {"type": "array", "items": {"type": "null"}, "minItems": 2.0},
         {"const": [None]},
         {"anyOf": [{"type": "null"}, {"type": "boolean"}]},
@@ -151,11 +146,6 @@ def test_what_is_made_up_keeps_within_bounds(schema: dict[str, Any]) -> None:
     }
 
     check(whole, Filling(whole, ["100"]).value())
-
-
-def test_a_type_without_end_is_given_up() -> None:
-    schema = {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}
-    assert Filling(schema, [""]).value()["a"]["a"]
 
 
 TREE = {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]}
@@ -181,6 +171,7 @@ def test_a_type_that_holds_its_kind_ends_where_it_may(tree: dict[str, Any]) -> N
     "schema",
     [
         {"$ref": "#/$defs/Tree", "$defs": {"Tree": INLINE}},
+        {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
         {"type": "string", "minLength": 10**9},
         {"type": "array", "items": {"type": "string"}, "minItems": 10**9},
         {"$ref": "#/$defs/List", "$defs": {"List": LIST}},

@@ -57,17 +57,18 @@ def test_an_agent_without_lines_is_told_with_the_nearest_name() -> None:
         run(load(NEWSROOM), "x", [search], model=ScriptedModel({"reseacher": ["x"]}))
 
 
-def test_an_agent_whose_lines_are_spent_is_told_by_name() -> None:
-    again = '{"verdict": "again", "remarks": "Say more."}'
-    model = ScriptedModel({"researcher": ["x"], "writer": ["A draft."], "editor": [again]})
-    with pytest.raises(ModelError, match='no reply number 2 for agent "writer"'):
-        run(load(NEWSROOM), "x", [search], model=model)
-
-
-def test_a_missing_line_is_told_with_what_it_would_answer() -> None:
-    model = ScriptedModel({"researcher": ["x"], "writer": ["A draft."], "editor": ["Fine."]})
-    told = 'no reply number 2 for agent "editor"; it was asked: Your answer cannot be used:'
-    with pytest.raises(ModelError, match=told):
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"verdict": "again", "remarks": "Say more."}', '"writer"'),
+        ("Fine.", '"editor"; it was asked: Your answer cannot be used:'),
+    ],
+)
+def test_a_missing_line_is_told_with_its_agent_and_what_it_would_answer(
+    line: str, told: str
+) -> None:
+    model = ScriptedModel({"researcher": ["x"], "writer": ["A draft."], "editor": [line]})
+    with pytest.raises(ModelError, match=f"no reply number 2 for agent {told}"):
         run(load(NEWSROOM), "x", [search], model=model)
 
 

@@ -85,14 +85,10 @@ def test_the_schema_comes_once_no_tool_is_called(
 
     assert value == BOB
     assert words == (json.dumps(BOB) if streaming else "")
-    assert [asked(model_server, at) for at in range(3)] == [
-        {"tools"},
-        {"tools"},
-        {"response_format"},
-    ]
-    assert [message["role"] for message in model_server.requests[2]["messages"]] == [
-        "system", "user", "assistant", "tool",
-    ]  # fmt: skip
+    sent = [asked(model_server, at) for at in range(3)]
+    assert sent == [{"tools"}, {"tools"}, {"response_format"}]
+    roles = [message["role"] for message in model_server.requests[2]["messages"]]
+    assert roles == ["system", "user", "assistant", "tool"]
 
 
 def test_an_answer_that_is_right_without_the_schema_is_not_asked_for_again(

@@ -53,14 +53,8 @@ def shown(tmp_path: Path) -> Callable[[], list[Any]]:
         file = tmp_path / "run.gram"
         seen: list[Any] = []
         library = ToolLibrary.of([read])
-        answer = run(
-            PROGRAM,
-            LONG,
-            library,
-            model=model(),
-            record=file,
-            watch=lambda *each: seen.extend(each),
-        )
+        how: Any = {"record": file, "watch": lambda *each: seen.extend(each)}
+        answer = run(PROGRAM, LONG, library, model=model(), **how)
         kept = load_run(file)
         begun = begin(PROGRAM, LONG, library, model=model())
         seen += [begun, begun.state, *begun.stream(words=False), answer, answer.context, library]
