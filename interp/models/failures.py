@@ -15,7 +15,7 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from random import uniform
@@ -301,8 +301,7 @@ _is_sent_once: ContextVar[bool] = ContextVar("is_sent_once", default=False)
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
-@contextmanager
-def noticing_retries(notice: Notice) -> Iterator[None]:
+def noticing_retries(notice: Notice) -> AbstractContextManager[None]:
     """Have a function called before each request inside that is sent again, beside others."""
     others = _notice.get()
 
@@ -311,21 +310,21 @@ def noticing_retries(notice: Notice) -> Iterator[None]:
             others(error, seconds)
         notice(error, seconds)
 
-    token = _notice.set(tell)
-    try:
-        yield
-    finally:
-        _notice.reset(token)
+    return _within(_notice, tell)
+
+
+def sent_once() -> AbstractContextManager[None]:
+    """Have no request inside sent again: whoever asked for it does so."""
+    return _within(_is_sent_once, True)
 
 
 @contextmanager
-def sent_once() -> Iterator[None]:
-    """Have no request inside sent again: whoever asked for it does so."""
-    token = _is_sent_once.set(True)
+def _within(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _is_sent_once.reset(token)
+        variable.reset(token)
 
 
 async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:

@@ -22,19 +22,11 @@ from ..errors import ConfigurationError, ModelError
 from ..json_text import Json
 from ..machine import Request
 from ..secrets import hide, without_keys
+from . import providers
 from .chat import ChatCompletions
 from .connections import Pace
 from .failures import CallNotMadeError, awith_retries, quoted, too_large
-from .providers import (
-    CHAT_FIELDS,
-    MAX_REPLY_BYTES,
-    RESPONSES_FIELDS,
-    STREAMED_TIMES,
-    AnswerFormat,
-    AnswerMode,
-    Dialect,
-    is_own_server,
-)
+from .providers import AnswerFormat, AnswerMode, Dialect, is_own_server
 from .refusals import learn
 from .reply_reading import Reply, call_not_made, warn_about_calls_in_text
 from .responses import Responses
@@ -86,13 +78,13 @@ class OpenAIModel:
         key: str,
         dialect: Dialect = "tools",
         *,
-        max_tokens: str = CHAT_FIELDS["maxTokens"],
+        max_tokens: str = providers.CHAT_FIELDS["maxTokens"],
         answers: AnswerMode = "with_tools",
         answers_as: AnswerFormat = "json_schema",
         timeout: float = _TIMEOUT,
         connect_timeout: float = _CONNECT_TIMEOUT,
         attempts: int = _ATTEMPTS,
-        max_reply_bytes: int = MAX_REPLY_BYTES,
+        max_reply_bytes: int = providers.MAX_REPLY_BYTES,
         not_taken: Iterable[str] = (),
     ) -> None:
         expect(base_url, str, "base_url", by="OpenAIModel")
@@ -113,11 +105,14 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        is_chat = dialect != "responses"
+        is_chat, of_chat = (
+            dialect != "responses",
+            {**providers.CHAT_FIELDS, "maxTokens": max_tokens},
+        )
         speaking: Callable[..., Wire] = ChatCompletions if is_chat else Responses
         self._wire = speaking(
             dialect=dialect,
-            fields={**CHAT_FIELDS, "maxTokens": max_tokens} if is_chat else RESPONSES_FIELDS,
+            fields=of_chat if is_chat else providers.RESPONSES_FIELDS,
             answers=answers,
             answers_as=answers_as,
             is_strict=self._server.is_openai,
@@ -278,7 +273,7 @@ async def _incoming(
     """
     kind = response.headers.get("content-type", "")
     is_stream = kind.startswith("text/event-stream")
-    most = server.max_bytes * (STREAMED_TIMES if is_stream else 1)
+    most = server.max_bytes * (providers.STREAMED_TIMES if is_stream else 1)
     is_whole = False if streaming and is_stream else None  # None until the first bytes tell
     body, size, has_said, pace = bytearray(), 0, False, Pace()
     events, reply = EventReader(server.max_bytes), wire.new_stream()

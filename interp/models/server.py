@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 import sys
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Awaitable, Hashable, Mapping
+from collections.abc import AsyncGenerator, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from attrs import field, frozen
@@ -32,8 +32,6 @@ from .providers import ADDRESS_RULE, is_address
 if TYPE_CHECKING:
     import httpx2
     from openai import AsyncOpenAI
-
-T = TypeVar("T")
 
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _VARIABLES: Final = (*_PROXIES, *map(str.lower, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -171,6 +169,8 @@ class Server:
         import httpx2
         import openai
 
+        from .http_client import NETWORK_ERRORS
+
         how: dict[str, Any] = {
             "cast_to": httpx2.Response,
             "options": {"headers": dict(headers or {}), "params": dict(query or {})},
@@ -178,8 +178,23 @@ class Server:
             "stream_cls": openai.AsyncStream[object],
         }
         sent = client.get(path, **how) if body is None else client.post(path, content=body, **how)
-        response: httpx2.Response = await self._safely(sent, model=model, path=path)
-        return response
+        failure: AgentError
+        try:
+            response: httpx2.Response = await sent
+            return response
+        except openai.APIStatusError as error:
+            failure = failed(
+                error.body or error.response.reason_phrase,
+                where=self.where,
+                status=error.status_code,
+                request_id=error.request_id,
+                headers=error.response.headers,
+                model=model,
+                path=path,
+            )
+        except NETWORK_ERRORS as error:
+            failure = self._broken(error)
+        raise failure
 
     async def piece(self, pieces: AsyncGenerator[bytes], *, begun: bool = False) -> bytes | None:
         """The next piece of a response, or None at its end.
@@ -191,38 +206,21 @@ class Server:
         Raises:
             ModelError: The connection broke, or the response is not acceptable.
         """
-        return await self._safely(anext(pieces, None), begun=begun)
-
-    async def _safely(
-        self, act: Awaitable[T], *, begun: bool = False, model: Model | None = None, path: str = ""
-    ) -> T:
-        """The result of an act on the network; the errors of its libraries become ours."""
         from .http_client import NETWORK_ERRORS
 
         try:
-            return await act
+            return await anext(pieces, None)
         except NETWORK_ERRORS as error:
-            failure = self._reported(error, begun=begun, model=model, path=path)
+            failure = self._broken(error, begun=begun)
         raise failure
 
-    def _reported(
-        self, error: Exception, *, begun: bool, model: Model | None, path: str
-    ) -> AgentError:
+    def _broken(self, error: Exception, *, begun: bool = False) -> ModelError:
+        """What an error of the libraries of the network means."""
         import httpx2
         import openai
 
         from .http_client import AIOHTTP_ERRORS
 
-        if isinstance(error, openai.APIStatusError):
-            return failed(
-                error.body or error.response.reason_phrase,
-                where=self.where,
-                status=error.status_code,
-                request_id=error.request_id,
-                headers=error.response.headers,
-                model=model,
-                path=path,
-            )
         cause = error.__cause__ or error
         reasons: list[BaseException] = [cause]
         while (below := reasons[-1].__cause__) is not None:

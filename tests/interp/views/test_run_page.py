@@ -70,7 +70,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_page_has_what_was_asked_called_and_answered(file: Path) -> None:
     text = Reader(run_page(recorded(file, "find a book", {"title": "Deep Sea"}))).text
     for told in (
-        "find a book", "Found it.", "OpenAI/gpt-5", "librarian", 'search(query: "sea")',
+        "find a book", "Found.", "OpenAI/gpt-5", "librarian", 'search(query: "sea")',
         "Deep Sea", "refused", "failed", "ValueError", "Find books.",
     ):  # fmt: skip
         assert told in text
