@@ -160,12 +160,11 @@ def _not_referred_to(program: Program, known: list[Definition]) -> list[Definiti
 
 def _no_agent(program: Program, document: Document | None) -> Diagnostic:
     message = "there is no agent here: no pattern has the label Agent"
-    for pattern in program.patterns:
-        for label in sorted(pattern.value.labels):
-            near = next((it for it in (AGENT, WORKFLOW, LOOP) if did_you_mean(label, [it])), None)
-            if near:
-                hint = f"did you mean {near} instead of {label}?"
-                return Diagnostic.of("no-agent", message, pattern, "labels", hint=hint)
+    written = ((each, label) for each in program.patterns for label in sorted(each.value.labels))
+    for pattern, label in written:
+        for near in (it for it in (AGENT, WORKFLOW, LOOP) if did_you_mean(label, [it])):
+            hint = f"did you mean {near} instead of {label}?"
+            return Diagnostic.of("no-agent", message, pattern, "labels", hint=hint)
     hint = "write [name:Agent {…}]"
     if not program.patterns:
         source, span = (document.source, Span(0, 0)) if document else (None, None)

@@ -30,7 +30,7 @@ from ..schemas import (
 )
 from ..signatures import SignatureError, json_schema_to_type_signature
 from ..workflows import FlowArrow, Join, all_hold, answer_key, conditions_of, grouped, parts_of
-from .arrow_rules import cycles_of, hand_over, unconnected
+from .element_rules import cycles_of, hand_over, unconnected
 from .flow_types import (
     Flow,
     Types,
