@@ -98,10 +98,10 @@ from .optics.using import (
     put as put,
     view as view,
 )
-from .places.finding import find_places as find_places
-from .places.matches import (
+from .places.finding import (
     Match as Match,
     each_match as each_match,
+    find_places as find_places,
     query as query,
     rewrite as rewrite,
 )
