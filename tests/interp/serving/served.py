@@ -85,9 +85,12 @@ def serving(what: Serving, *, as_mcp: bool = False) -> Iterator[int]:
 
 
 @contextmanager
-def asked_of(program: str, library: ToolLibrary | None = None, **options: Any) -> Iterator[OpenAI]:
-    """The client of a server of a program."""
-    with serving(Serving(agents(program, library, **options))) as port, client(port) as asking:
+def asked_of(
+    program: str, library: ToolLibrary | None = None, *, record: Any = None, **options: Any
+) -> Iterator[OpenAI]:
+    """The client of a server of a program, whose runs may be kept in a store."""
+    what = Serving(agents(program, library, **options), record=record and str(record))
+    with serving(what) as port, client(port) as asking:
         yield asking
 
 

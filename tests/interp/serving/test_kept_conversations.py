@@ -10,9 +10,8 @@ import pytest
 
 from interp import ScriptedModel, ToolLibrary, ask_all, tool
 from interp.history.stores import open_store
-from interp.serving import Serving
 from interp.workers import decide_run
-from tests.interp.serving.served import GREETER, agents, client, serving
+from tests.interp.serving.served import GREETER, asked_of
 
 TRIAGE = """
 [triage:Agent {description: "Sorts", instruction: "Sort.", model: "OpenAI/gpt-5.6-luna"} |
@@ -52,10 +51,7 @@ def said(asking: openai.OpenAI, model: str, *texts: str, **more: Any) -> str:
 def test_a_named_conversation_remembers_who_was_handed_over_to(tmp_path: Path) -> None:
     replies = {"triage": [call("billing"), "Again?"], "billing": ["A bill.", "Paid."]}
     model, store = ScriptedModel(replies), str(tmp_path / "runs.db")
-    with (
-        serving(Serving(agents(TRIAGE, model=model), record=store)) as port,
-        client(port) as asking,
-    ):
+    with asked_of(TRIAGE, record=store, model=model) as asking:
         first = said(asking, "triage", "My bill", extra_headers=NAMED)
         second = said(asking, "triage", "My bill", first, "And?", extra_headers=NAMED)
         forgotten = said(asking, "triage", "My bill", first, "And?")
@@ -70,10 +66,7 @@ def test_a_named_conversation_remembers_who_was_handed_over_to(tmp_path: Path) -
 
 def test_both_apis_go_on_with_one_conversation(tmp_path: Path) -> None:
     model, store = ScriptedModel(["Hello.", "Fine."]), str(tmp_path / "runs.db")
-    with (
-        serving(Serving(agents(GREETER, model=model), record=store)) as port,
-        client(port) as asking,
-    ):
+    with asked_of(GREETER, record=store, model=model) as asking:
         said(asking, "greeter", "Hi", extra_headers=NAMED)
         response = asking.responses.create(model="greeter", input="And you?", conversation="one")
 
@@ -85,9 +78,9 @@ def test_both_apis_go_on_with_one_conversation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["two\nlines", "x" * 201])
 def test_a_name_that_no_log_could_show_is_refused(tmp_path: Path, name: str) -> None:
-    served = Serving(agents(GREETER, model=ScriptedModel([])), record=str(tmp_path / "runs.db"))
     refused = pytest.raises(openai.BadRequestError, match="can be shown")
-    with serving(served) as port, client(port) as asking, refused:
+    how: Any = {"record": tmp_path / "runs.db", "model": ScriptedModel([])}
+    with asked_of(GREETER, **how) as asking, refused:
         asking.responses.create(model="greeter", input="Hi", conversation=name)
 
 
@@ -95,8 +88,8 @@ def test_what_waits_for_a_person_is_told_and_the_next_message_gives_the_result(
     tmp_path: Path,
 ) -> None:
     model, store = ScriptedModel([call("pay", '{"sum": 3}'), "It is paid."]), str(tmp_path / "r.db")
-    served = agents(PAYER, ToolLibrary.of(pay), model=model, policy=ask_all)
-    with serving(Serving(served, record=store)) as port, client(port) as asking:
+    how: Any = {"model": model, "policy": ask_all}
+    with asked_of(PAYER, ToolLibrary.of(pay), record=store, **how) as asking:
         waits = said(asking, "payer", "Pay 3", extra_headers=NAMED)
         still = said(asking, "payer", "Pay 3", waits, "Well?", extra_headers=NAMED)
         with open_store(store) as opened:
@@ -112,6 +105,6 @@ def test_what_waits_for_a_person_is_told_and_the_next_message_gives_the_result(
 
 def test_a_run_that_waits_without_a_conversation_names_what_goes_on(tmp_path: Path) -> None:
     model = ScriptedModel([call("pay", '{"sum": 3}')])
-    served = agents(PAYER, ToolLibrary.of(pay), model=model, policy=ask_all)
-    with serving(Serving(served, record=str(tmp_path / "r.db"))) as port, client(port) as asking:
+    how: Any = {"model": model, "policy": ask_all, "record": tmp_path / "r.db"}
+    with asked_of(PAYER, ToolLibrary.of(pay), **how) as asking:
         assert "`gram resume` goes on" in said(asking, "payer", "Pay 3")

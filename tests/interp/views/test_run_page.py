@@ -29,12 +29,7 @@ PROGRAM = """
 
 
 def recorded(
-    file: Path,
-    said: str,
-    result: Any,
-    argument: str = "sea",
-    answer: str = "Found it.",
-    **more: Any,
+    file: Path, said: str, result: Any, argument: str = "sea", answer: str = "Found.", **more: Any
 ) -> RecordedRun:
     """A run that calls a tool that answers, one that fails and one that is not there."""
     file.unlink(missing_ok=True)
