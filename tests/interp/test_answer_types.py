@@ -286,7 +286,6 @@ def test_a_run_that_began_without_it_cannot_get_it() -> None:
 
 def test_what_the_type_itself_refuses_is_an_error() -> None:
     reply = '{"name": "Rex", "owner": {"name": "Al"}}'
-
     with pytest.raises(
         interp.ValidationError, match=r"the answer is no Pet: name: .*not again"
     ) as found:

@@ -40,10 +40,8 @@ def test_a_file_is_what_its_bytes_or_its_name_say(
 def test_a_file_of_a_path_is_read_when_it_is_made(tmp_path: Path) -> None:
     path = tmp_path / "chart.png"
     path.write_bytes(PNG)
-
     file = File(path)
     path.unlink()
-
     assert (file.content, file.name, file.kind) == (PNG, "chart.png", "picture")
     assert file == File(PNG, "chart.png") != File(PNG, "other.png")
     assert pickle.loads(pickle.dumps(file)) == file
@@ -87,9 +85,7 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
 def test_a_message_keeps_its_text_and_its_files() -> None:
     model = ScriptedModel(["A chart."])
     file = File(PNG, "chart.png")
-
     response = run(AGENT, ["What is this?", file], model=model)
-
     said = Message(UserRole, "What is this?", attachments=[file])
     assert response.context[0] == said == model.requests[0].messages[0]
     assert said != Message(UserRole, "What is this?")
@@ -162,6 +158,5 @@ def test_files_that_would_go_to_a_tool_are_refused() -> None:
       [inner:Workflow |
         [count:ToolSpecification {description: "Counts."} | (text::String)==>(::Integer)]]]
     """)
-
     with pytest.raises(ValidationError, match='"count", a tool, gets the input of "inner"'):
         start(flow, ["Look.", File(PNG)])

@@ -160,9 +160,7 @@ def test_the_commands_agree(case: Case, name: str, tmp_path: Path) -> None:
 def test_gram_check_fails_where_an_error_is_reported(case: Case, tmp_path: Path) -> None:
     file = tmp_path / "p.gram"
     file.write_text(case.text, encoding="utf-8")
-
     result = CliRunner().invoke(gram, ["check", "--json", str(file)])
-
     assert [each["code"] for each in json.loads(result.stdout)] == [
         code.removesuffix(" (warning)") for _, code in case.faults
     ]
@@ -223,7 +221,6 @@ def test_an_error_is_new_where_it_was_not_before(before: str, after: str, new: l
 
 def test_the_tools_of_a_file_without_an_agent_are_those_at_its_top() -> None:
     text = '[t:Tool {description: "d"} | (u::U)==>(::Text)] [g | (s:Tool)] [U:Object | (n::Text)]'
-
     with pytest.raises(ValidationError, match="missing-description"):
         the_tools(parse_program(text))
     (tool,) = the_tools(parse_program(text.replace("[g | (s:Tool)]", "")))

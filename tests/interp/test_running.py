@@ -113,7 +113,7 @@ def test_a_library_and_a_context_that_are_swapped_are_recognised(
         {"user_input": None}, {"library": []}, {"context": ["hi"]}, {"context": "hi"},
         {"limits": 3}, {"policy": "ask"}, {"settings": 5}, {"observe": 5}, {"watch": 5},
         {"observe": asyncio.sleep}, {"on_tool_error": "ignore"}, {"observes": print},
-        {"match": "nam"},
+        {"match": "nam"}, {"record": 5}, {"record": b"x"}, {"record": ["x"]},
     ],
 )  # fmt: skip
 def test_an_argument_of_another_type_is_refused_before_the_model_is_asked(
@@ -299,7 +299,6 @@ def test_the_hints_of_the_short_forms_can_be_read(function: Callable[..., Any]) 
 
 def test_limits_are_taken_by_name_and_a_mistaken_name_has_the_nearest() -> None:
     begun = begin(TALKER, "hi", model=ScriptedModel(["a"]), limits={"iterations": 3})
-
     assert begun.state.limits == Limits(iterations=3)
     assert Arm(limits={"iterations": 3}) == Arm(limits=Limits(iterations=3))
     with pytest.raises(ArgumentError, match="no limit 'iteration'; did you mean iterations"):

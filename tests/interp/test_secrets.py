@@ -161,9 +161,7 @@ def test_keys_are_the_long_values_of_variables_named_as_keys(
     monkeypatch.setenv("OPENAI_API_KEY", "lm-studio")
     monkeypatch.setenv("OTHER_API_KEY", " sk-0123456789abc ")
     monkeypatch.setenv("SOME_TOKEN", "not-named-as-a-key")
-
     said = "Adds a customer to lm-studio; not-named-as-a-key"
-
     assert without_keys(said) == said
     assert without_keys("it is sk-0123456789abc.") == f"it is {REDACTED}."
 

@@ -68,9 +68,7 @@ def test_the_next_model_is_asked_where_one_cannot_be(
     first, second = servers
     first.will_say(*answers)
     second.will_say("Hello!")
-
     response = interp.run(agent, "hi", interp.hello_world_tool_library)
-
     assert response.content == "Hello!"
     assert asked(second) == ["n"]
     assert len(first.requests) == len(answers)
@@ -107,10 +105,8 @@ def test_nobody_else_is_asked_once_a_word_was_shown(agent: Pattern, servers: Two
     word = {"choices": [{"delta": {"content": "Hel"}}]}
     first.will_say(Answer(events=[word], drop=True))
     seen: list[Any] = []
-
     with pytest.raises(interp.ModelError):
         seen.extend(interp.stream(agent, "hi", interp.hello_world_tool_library))
-
     assert not second.requests
 
 
@@ -126,9 +122,7 @@ def test_a_run_stays_with_the_model_that_answered(agent: Pattern, servers: Two) 
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say(CALL, "Hello, Al!")
-
     response = asyncio.run(interp.arun(agent, "I'm Al", interp.hello_world_tool_library))
-
     assert response.content == "Hello, Al!"
     assert len(first.requests) == 3
     assert asked(second) == ["n", "n"]

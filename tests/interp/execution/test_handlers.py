@@ -28,22 +28,11 @@ from interp import (
     ToolStarted,
     ask_all,
     begin,
+    machine,
     resume_run,
     run,
 )
 from interp.execution import LiveHandler, SaidBeforeCalls
-from interp.machine import (
-    Ask,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Effect,
-    Event,
-    Request,
-    Status,
-    fold,
-    start,
-)
 from tests.interp.execution.test_runs import Breaking, raising
 from tests.interp.model_server import tool_calls
 from tests.interp.one_tool import AGENT, DOUBLE, asking, aworking, working
@@ -74,10 +63,10 @@ class Counting:
     handler: Any
     seen: list[type]
 
-    async def perform(self, effect: Effect, report: Any) -> Event:
+    async def perform(self, effect: machine.Effect, report: Any) -> machine.Event:
         self.seen.append(type(effect))
-        event: Event = await self.handler.perform(effect, report)
-        if isinstance(event, CallFailed):
+        event: machine.Event = await self.handler.perform(effect, report)
+        if isinstance(event, machine.CallFailed):
             event = await self.handler.perform(effect, report)
         return event
 
@@ -92,7 +81,7 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
             raise ValueError(n)
         return n
 
-    state, _, _ = start(AGENT, "hi")
+    state, _, _ = machine.start(AGENT, "hi")
     model: Any = ScriptedModel([asking(1, 2), "Done."])
     handler = Counting(LiveHandler.of(state, working(work), model=model, match="types"), [])
     begun = Run(state, handler=handler)
@@ -101,7 +90,12 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
 
     assert observations[-1].response.content == "Done."
     assert [each.result for each in begun.state.tools_used] == [1, 2]
-    assert handler.seen == [CallModel, CallTool, CallTool, CallModel]
+    assert handler.seen == [
+        machine.CallModel,
+        machine.CallTool,
+        machine.CallTool,
+        machine.CallModel,
+    ]
     assert any(isinstance(each, TextDelta) for each in observations)
 
 
@@ -111,11 +105,11 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
 @either_way
 @pytest.mark.parametrize("number", [0, 2, 5])
 def test_an_observer_that_raises_loses_no_finished_event(blocking: bool, number: int) -> None:
-    seen: list[Event] = []
-    also: list[Event] = []
+    seen: list[machine.Event] = []
+    also: list[machine.Event] = []
     worked: list[int] = []
 
-    def observe(_: Effect, event: Event) -> None:
+    def observe(_: machine.Effect, event: machine.Event) -> None:
         seen.append(event)
         if len(seen) == number + 1:
             raise KeyError("broken")
@@ -133,7 +127,7 @@ def test_an_observer_that_raises_loses_no_finished_event(blocking: bool, number:
     assert isinstance(caught.value.__cause__, KeyError)
     assert caught.value.state is begun.state
     assert also == seen  # the other watcher was told all the same
-    assert fold(first, also) == begun.state
+    assert machine.fold(first, also) == begun.state
     assert resume_run(begun.state, library, model=Breaking(-1), match="types").content == "Done."
     assert sorted(worked) == [1, 2, 3]
 
@@ -144,7 +138,7 @@ def test_what_a_model_or_an_approver_raises_is_the_cause_and_the_state_is_kept(
 ) -> None:
     error = OSError("no")
 
-    def approve(ask: Ask) -> bool:
+    def approve(ask: machine.Ask) -> bool:
         raise error
 
     for model, options in (
@@ -157,16 +151,16 @@ def test_what_a_model_or_an_approver_raises_is_the_cause_and_the_state_is_kept(
 
         assert caught.value.__cause__ is error
         assert caught.value.state is begun.state
-        assert begun.state.status in (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
+        assert begun.state.status in (machine.Status.AWAITING_MODEL, machine.Status.AWAITING_TOOLS)
 
 
 @either_way
 def test_a_model_that_raises_half_way_through_a_stream_is_a_model_error(blocking: bool) -> None:
     class Breaking:
-        def complete(self, request: Request) -> str:
+        def complete(self, request: machine.Request) -> str:
             return "never"
 
-        def stream(self, request: Request) -> Iterator[str]:
+        def stream(self, request: machine.Request) -> Iterator[str]:
             yield "Hel"
             raise ConnectionResetError("gone")
 
@@ -176,10 +170,10 @@ def test_a_model_that_raises_half_way_through_a_stream_is_a_model_error(blocking
 
 def test_a_model_that_cancels_its_own_task_is_a_model_error() -> None:
     class Cancelling:
-        def complete(self, request: Request) -> str:
+        def complete(self, request: machine.Request) -> str:
             return "never"
 
-        async def acomplete(self, request: Request) -> str:
+        async def acomplete(self, request: machine.Request) -> str:
             raise asyncio.CancelledError
 
     begun = begin(AGENT, "hi", DOUBLE, model=Cancelling(), match="types")
@@ -210,7 +204,7 @@ def test_what_a_tool_raised_is_kept_for_programs_and_its_traceback_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     error = ZeroDivisionError("by zero")
-    events: list[Event] = []
+    events: list[machine.Event] = []
     begun = begin(
         AGENT, "hi", working(raising(error)), model=ScriptedModel([asking(1), "Done."]),
         match="types", observe=lambda _, event: events.append(event),
@@ -221,7 +215,7 @@ def test_what_a_tool_raised_is_kept_for_programs_and_its_traceback_is_logged(
 
     (invocation,) = response.tools_used
     assert invocation.exception is error
-    assert [each.exception for each in events if isinstance(each, CallFailed)] == [error]
+    assert [each.exception for each in events if isinstance(each, machine.CallFailed)] == [error]
     assert "Traceback (most recent call last)" in caplog.text
     assert "ZeroDivisionError: by zero" in caplog.text
     kept = pickle.loads(pickle.dumps(begun.state))
@@ -330,10 +324,10 @@ class Scoped:
     def __init__(self) -> None:
         self.closed: list[bool] = []
 
-    def complete(self, request: Request) -> str:
+    def complete(self, request: machine.Request) -> str:
         return "One two three."
 
-    def stream(self, request: Request) -> Iterator[str]:
+    def stream(self, request: machine.Request) -> Iterator[str]:
         token = scope.set("inside")
         thread = threading.get_ident()
         try:
@@ -348,7 +342,7 @@ class Scoped:
 class AsyncScoped(Scoped):
     """The same for those that do not block."""
 
-    async def astream(self, request: Request) -> AsyncIterator[str]:
+    async def astream(self, request: machine.Request) -> AsyncIterator[str]:
         token = scope.set("inside")
         task = asyncio.current_task()
         try:
@@ -405,7 +399,7 @@ def test_a_stream_runs_in_one_task_thread_and_context(
 def test_what_is_said_before_calls_is_reported_before_anything_is_asked(blocking: bool) -> None:
     seen: list[Any] = []
 
-    def approve(ask: Ask) -> bool:
+    def approve(ask: machine.Ask) -> bool:
         seen.append("asked")
         return True
 
@@ -464,14 +458,14 @@ def test_an_answer_that_was_cut_off_says_so() -> None:
 class Chattering:
     """A model that never stops talking."""
 
-    def complete(self, _: Request) -> str:
+    def complete(self, _: machine.Request) -> str:
         return "never asked"
 
-    def stream(self, _: Request) -> Iterator[str]:
+    def stream(self, _: machine.Request) -> Iterator[str]:
         while True:
             yield "la "
 
-    async def astream(self, _: Request) -> AsyncIterator[str]:
+    async def astream(self, _: machine.Request) -> AsyncIterator[str]:
         while True:
             yield "la "
             await asyncio.sleep(0)

@@ -11,21 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import interp
 from gram import Pattern, parse
-from interp import (
-    LimitError,
-    Limits,
-    Message,
-    Observation,
-    Run,
-    ScriptedModel,
-    Tool,
-    ToolCall,
-    ToolFinished,
-    ToolLibrary,
-    WorkflowError,
-    begin,
-)
 from interp.execution import AgentFinished, AgentStarted
 from interp.history import from_pattern, to_pattern
 from interp.machine.messages import AssistantRole
@@ -48,32 +35,32 @@ STEPS = parse(
 )
 
 
-def tools(**does: Callable[[str], str]) -> ToolLibrary:
+def tools(**does: Callable[[str], str]) -> interp.ToolLibrary:
     """A library of tools that take one text."""
 
-    def made(name: str, function: Callable[[str], str]) -> Tool:
+    def made(name: str, function: Callable[[str], str]) -> interp.Tool:
         parameter = "to" if name == "send" else "x"
         schema = {"type": "object", "properties": {parameter: {"type": "string"}}}
-        return Tool(name, name, schema, lambda args: function(args[parameter]))
+        return interp.Tool(name, name, schema, lambda args: function(args[parameter]))
 
-    return ToolLibrary.of(made(name, function) for name, function in does.items())
+    return interp.ToolLibrary.of(made(name, function) for name, function in does.items())
 
 
-def calls(name: str, arguments: str) -> Message:
+def calls(name: str, arguments: str) -> interp.Message:
     """A reply that calls one tool."""
-    return Message(AssistantRole, "", (ToolCall("c", name, arguments),))
+    return interp.Message(AssistantRole, "", (interp.ToolCall("c", name, arguments),))
 
 
-def seen_in(run: Run, *, later: bool) -> list[Observation]:
+def seen_in(run: interp.Run, *, later: bool) -> list[interp.Observation]:
     """All that there is to see of a run, by one of the two pumps."""
 
-    async def read_all() -> list[Observation]:
+    async def read_all() -> list[interp.Observation]:
         return [each async for each in run.astream()]
 
     return asyncio.run(read_all()) if later else list(run.stream())
 
 
-def passages(seen: list[Observation]) -> list[tuple[bool, tuple[int | str, ...], str]]:
+def passages(seen: list[interp.Observation]) -> list[tuple[bool, tuple[int | str, ...], str]]:
     """What began (true) and ended, with its place and name, in order."""
     kinds = (AgentStarted, AgentFinished)
     found = [each for each in seen if isinstance(each, kinds)]
@@ -83,14 +70,16 @@ def passages(seen: list[Observation]) -> list[tuple[bool, tuple[int | str, ...],
 @pytest.mark.parametrize("later", [False, True])
 def test_an_agent_that_is_called_begins_and_ends(later: bool) -> None:
     replies = [calls("helper", '{"input": "go"}'), calls("send", '{"to": "a"}'), "Sent.", "Done."]
-    run = begin(BOSS, "hi", tools(send=str.upper), model=ScriptedModel(replies), match="name")
+    run = interp.begin(
+        BOSS, "hi", tools(send=str.upper), model=interp.ScriptedModel(replies), match="name"
+    )
 
     seen = seen_in(run, later=later)
 
     assert passages(seen) == [(True, (0, 0), "helper"), (False, (0, 0), "helper")]
     (ended,) = [each for each in seen if isinstance(each, AgentFinished)]
     assert (ended.result, ended.error) == ("Sent.", None)
-    made = [each.invocation for each in seen if isinstance(each, ToolFinished)]
+    made = [each.invocation for each in seen if isinstance(each, interp.ToolFinished)]
     assert [(each.agent_name, each.at) for each in made] == [
         ("helper", (0, 0, 0, 0)),
         ("boss", (0, 0)),
@@ -99,11 +88,11 @@ def test_an_agent_that_is_called_begins_and_ends(later: bool) -> None:
 
 def test_steps_that_are_tools_have_their_answers_shown() -> None:
     library = tools(look=str.upper, check=str.lower)
-    run = begin(STEPS, "Ab", library, model=ScriptedModel(["written"]), match="name")
+    run = interp.begin(STEPS, "Ab", library, model=interp.ScriptedModel(["written"]), match="name")
 
     seen = list(run.stream())
 
-    made = [each.invocation for each in seen if isinstance(each, ToolFinished)]
+    made = [each.invocation for each in seen if isinstance(each, interp.ToolFinished)]
     assert {(each.agent_name, each.at, each.result) for each in made} == {
         ("w", ("look",), "AB"),
         ("w", ("check",), "ab"),
@@ -123,9 +112,9 @@ def test_what_is_let_go_when_a_step_fails_has_ended(later: bool) -> None:
         (writer:Agent {instruction: "writer", model: "A/2"})
         """
     )
-    seen: list[Observation] = []
+    seen: list[interp.Observation] = []
     model = Waits()
-    run = begin(program, "x", tools(check=broken), model=model, match="name")
+    run = interp.begin(program, "x", tools(check=broken), model=model, match="name")
 
     async def read_on() -> None:
         async for each in run.astream():
@@ -133,14 +122,14 @@ def test_what_is_let_go_when_a_step_fails_has_ended(later: bool) -> None:
             if isinstance(each, AgentFinished):
                 model.may_end.set()
 
-    with pytest.raises(WorkflowError, match="broke"):  # noqa: PT012  # one of the two pumps
+    with pytest.raises(interp.WorkflowError, match="broke"):  # noqa: PT012  # one of the two pumps
         if later:
             asyncio.run(read_on())
         else:
             seen.extend(run.stream())
 
-    told = [type(each) for each in seen if isinstance(each, ToolFinished | AgentFinished)]
-    assert told == [ToolFinished, AgentFinished, AgentFinished]
+    told = [type(each) for each in seen if isinstance(each, interp.ToolFinished | AgentFinished)]
+    assert told == [interp.ToolFinished, AgentFinished, AgentFinished]
     ended = [each for each in seen if isinstance(each, AgentFinished)]
     assert [(each.at, (each.error or "")[:11]) for each in ended] == [
         (("inner", "writer"), "not waited "),
@@ -166,13 +155,17 @@ class Waits:
 
 def test_a_run_that_goes_on_shows_first_what_is_under_way() -> None:
     replies = [calls("helper", '{"input": "go"}'), calls("send", '{"to": "a"}')]
-    library, limits = tools(send=str.upper), Limits(tool_calls=1)
-    run = begin(BOSS, "hi", library, model=ScriptedModel(replies), match="name", limits=limits)
-    with pytest.raises(LimitError):
+    library, limits = tools(send=str.upper), interp.Limits(tool_calls=1)
+    run = interp.begin(
+        BOSS, "hi", library, model=interp.ScriptedModel(replies), match="name", limits=limits
+    )
+    with pytest.raises(interp.LimitError):
         run.finish()
 
-    rest = ScriptedModel(["Sent.", "Done."])
-    seen = list(Run(run.state, library, model=rest, match="name", limits=Limits()).stream())
+    rest = interp.ScriptedModel(["Sent.", "Done."])
+    seen = list(
+        interp.Run(run.state, library, model=rest, match="name", limits=interp.Limits()).stream()
+    )
 
     assert passages(seen) == [(True, (0, 0), "helper"), (False, (0, 0), "helper")]
 
@@ -183,7 +176,9 @@ def test_what_begins_ends_once_inside_what_is_around_it(
 ) -> None:
     options: Any = {"model": Replies(random), "match": "name"}
 
-    seen = passages(seen_in(begin(program, "x", library_of(program), **options), later=later))
+    seen = passages(
+        seen_in(interp.begin(program, "x", library_of(program), **options), later=later)
+    )
 
     open_now: list[tuple[int | str, ...]] = []
     for is_begun, at, _ in seen:
@@ -199,11 +194,9 @@ def test_what_begins_ends_once_inside_what_is_around_it(
 
 def test_who_made_a_call_is_kept_in_pickles_and_patterns() -> None:
     replies = [calls("send", '{"to": "a"}'), "Sent."]
-    options: Any = {"model": ScriptedModel(replies), "match": "name", "agent": "helper"}
-    (made,) = begin(BOSS, "hi", tools(send=str.upper), **options).finish().tools_used
-
+    options: Any = {"model": interp.ScriptedModel(replies), "match": "name", "agent": "helper"}
+    (made,) = interp.begin(BOSS, "hi", tools(send=str.upper), **options).finish().tools_used
     copies = pickle.loads(pickle.dumps(made)), from_pattern(to_pattern(made))
-
     assert (made.agent_name, made.at) == ("helper", (0, 0))
     assert {(each.agent_name, each.at) for each in copies} == {("helper", (0, 0))}
     assert copies == (made, made)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError, GramDecodeError, Pattern, dumps, loads_one
+from gram import GramDecodeError, dumps, loads_one
 from interp import (
     AgentError,
     ApprovalNeeded,
@@ -97,9 +97,7 @@ def test_the_rest_of_a_line_that_a_killed_process_left_is_cut_off(file: Path, le
     whole = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(whole[:-1]) + whole[-1][:left])
     assert len(load_run(file).entries) == len(whole) - 2
-
     response = resume_run(file, counting([]), model=ScriptedModel(["again"]))
-
     assert response.content == "again"
     assert load_run(file).state.status is Status.DONE
 
@@ -249,36 +247,6 @@ def test_what_is_no_run_file_is_refused(
         load_run(file)
 
 
-@pytest.mark.parametrize("record", [5, b"x", ["x"]])
-def test_what_is_no_path_records_no_run(record: object) -> None:
-    with pytest.raises(ArgumentError, match="record must be a RunStore or a str or a path"):
-        run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=record)  # type: ignore[arg-type]  # on purpose
-
-
-def test_no_key_reaches_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = 'sk-"quoted`\\key-01234'
-    monkeypatch.setenv("SOME_API_KEY", key)
-
-    @tool
-    def add(x: int) -> str:
-        """Adds one."""
-        return f"{x} {key}"
-
-    model = ScriptedModel([CALLS, f"it is {key}"])
-    told = run(pattern_with_text_result(), "my key", ToolLibrary.of(add), model=model, record=file)
-
-    text = file.read_text()
-    assert told.content == "it is [redacted]"
-    assert "quoted" not in text
-    assert text.count("[redacted]") == 3
-    assert load_run(file).state.context[-1].content == "it is [redacted]"
-
-
-def pattern_with_text_result() -> Pattern:
-    """The agent with a tool that returns text."""
-    return loads_one(dumps(AGENT).replace("(:Integer)", "(:String)"))
-
-
 def test_a_run_file_keeps_its_mode_and_is_written_at_its_end_alone(file: Path) -> None:
     run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
     file.chmod(0o640)
@@ -377,7 +345,6 @@ def test_the_model_is_told_of_a_call_that_may_have_run_and_is_not_run_again(kill
     response = resume_run(
         killed, counting(done, once=True), model=ScriptedModel(["done"]), approve=lambda _: "it did"
     )
-
     assert done == [1]
     assert "it may have run; not run again: it did" in str(response.tools_used[0].error)
     assert run(AGENT, "go", handler=recorded(killed)) == response

@@ -44,12 +44,8 @@ def raising(error: BaseException) -> Callable[[int], Any]:
         (raising(ValueError("no")), 'tool "work" failed: ValueError: no'),
         (raising(SystemExit(3)), 'tool "work" failed: SystemExit: 3'),
         (raising(TimeoutError()), 'tool "work" failed: TimeoutError'),
-        (raising(RecursionError("deep")), 'tool "work" failed: RecursionError: deep'),
         (raising(OSError("\udcff")), "\\udcff"),
-        (lambda n: {1: 2}, 'tool "work" returned what is not JSON'),
-        (lambda n: float("nan"), 'tool "work" returned what is not JSON'),
         (lambda n: object(), 'tool "work" returned what is not JSON'),
-        (lambda n: "\udcff", 'tool "work" returned what is not JSON'),
     ],
 )
 def test_a_tool_that_fails_is_reported_to_the_model_and_the_run_goes_on(

@@ -227,7 +227,6 @@ def test_models_stream_as_far_as_they_can(hello_world: Pattern, watch: Any) -> N
 def test_the_rehearsal_and_scripts_stream_words(hello_world: Pattern) -> None:
     rehearsed = observed(hello_world, model="Offline/rehearsal")
     scripted = observed(hello_world, model=interp.ScriptedModel(["One two."]))
-
     assert len([each for each in rehearsed if isinstance(each, interp.TextDelta)]) > 1
     assert [each.text for each in scripted if isinstance(each, interp.TextDelta)] == [
         "One ",

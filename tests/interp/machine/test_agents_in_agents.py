@@ -162,10 +162,8 @@ def test_a_rule_may_name_an_agent_and_its_tool() -> None:
 def test_whether_an_agent_is_called_is_asked_as_for_a_tool() -> None:
     policy = ApprovalPolicy([ApprovalRule("ask", "helper")])
     state, (ask, _) = folded(start(BOSS, "go", policy=policy)[0], CALLED)
-
     _, (asked,) = folded(state, Decided(ask.at, True))
     refused, effects = folded(state, Decided(ask.at, False, "no"))
-
     assert asked.at == (0, 0, 0)
     assert effects == ()
     assert refused.tools_used[-1].error == "denied, not run: no"
@@ -213,9 +211,7 @@ def test_a_text_is_that_of_the_only_parameter(given: Any) -> None:
 def test_the_return_of_a_signature_is_the_type_of_the_answer() -> None:
     helper = BOSS.elements[0]
     state, (asked,), _ = start(helper, {"text": "a"})
-
     state, (again,) = folded(state, ModelReplied((0,), say("one")))
-
     assert asked.request.answer is not None
     assert "cannot be used" in again.request.messages[-1].content
     state, _ = folded(state, ModelReplied((1,), say("1")))
@@ -278,10 +274,8 @@ def test_handing_over_can_be_asked_about() -> None:
     policy = ApprovalPolicy([ApprovalRule("ask", "billing")])
     handed = ModelReplied((0,), say("", ("billing", {}), ("note", {"text": "x"})))
     state, (ask,) = folded(start(DESK, "pay", agent="triage", policy=policy)[0], handed)
-
     _, (asked,) = folded(state, Decided(ask.at, True))
     _, (again,) = folded(state, Decided(ask.at, False))
-
     assert asked.request.instruction == "Bill."
     assert again.request.instruction == "Sort."
 

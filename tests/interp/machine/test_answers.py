@@ -7,18 +7,8 @@ import json
 import pytest
 from hypothesis import assume, example, given
 
+import interp
 from gram import loads_one
-from interp import (
-    AgentResponse,
-    LimitError,
-    Limits,
-    ModelError,
-    ScriptedModel,
-    ToolLibrary,
-    create_tool,
-    hello_world_tool_library,
-    run,
-)
 from tests.interp import strategies
 from tests.interp.model_server import ModelServer
 
@@ -32,7 +22,7 @@ GOOD = '{"name": "Bob", "age": 18}'
 def test_the_type_is_sent_as_a_response_format(model_server: ModelServer) -> None:
     model_server.will_say(GOOD)
 
-    response = run(AGENT, "Who?")
+    response = interp.run(AGENT, "Who?")
 
     assert response.value == {"name": "Bob", "age": 18}
     assert response.content == GOOD
@@ -51,14 +41,12 @@ def test_the_type_is_sent_as_a_response_format(model_server: ModelServer) -> Non
 
 def test_an_agent_without_a_declared_answer_has_no_value() -> None:
     agent = loads_one('[a:Agent {instruction: "x", model: "OpenAI/m"}]')
-    assert run(agent, "hi", model=ScriptedModel([GOOD])).value is None
+    assert interp.run(agent, "hi", model=interp.ScriptedModel([GOOD])).value is None
 
 
 def test_a_violation_is_reported_to_the_model_once() -> None:
-    model = ScriptedModel(['{"name": 1}', GOOD])
-
-    response = run(AGENT, "Who?", model=model)
-
+    model = interp.ScriptedModel(['{"name": 1}', GOOD])
+    response = interp.run(AGENT, "Who?", model=model)
     told = model.requests[1].messages[-1].content
     assert response.value == {"name": "Bob", "age": 18}
     assert '$: missing required "age"' in told
@@ -68,8 +56,8 @@ def test_a_violation_is_reported_to_the_model_once() -> None:
 
 @pytest.mark.parametrize("reply", ["no JSON", "NaN", '{"a": 1, "a": 2}', "[" * 100_000, "null"])
 def test_a_second_violation_is_a_model_error(reply: str) -> None:
-    with pytest.raises(ModelError, match="not what the program declares"):
-        run(AGENT, "Who?", model=ScriptedModel([reply, reply]))
+    with pytest.raises(interp.ModelError, match="not what the program declares"):
+        interp.run(AGENT, "Who?", model=interp.ScriptedModel([reply, reply]))
 
 
 def test_a_correction_does_not_count_as_a_round_of_tool_calls() -> None:
@@ -77,15 +65,17 @@ def test_a_correction_does_not_count_as_a_round_of_tool_calls() -> None:
         '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:Integer), '
         '[count:Tool {description: "Counts"} | (::Integer)]]'
     )
-    count = create_tool("count", "Counts", {"type": "object", "properties": {}}, lambda _: 5)
+    count = interp.create_tool("count", "Counts", {"type": "object", "properties": {}}, lambda _: 5)
     call = {"function_call": {"name": "count", "arguments": "{}"}}
 
-    def ask(*replies: object) -> AgentResponse:
-        library, model = ToolLibrary.of([count]), ScriptedModel(replies)
-        return run(agent, "How many?", library, model=model, limits=Limits(iterations=1))
+    def ask(*replies: object) -> interp.AgentResponse:
+        library, model = interp.ToolLibrary.of([count]), interp.ScriptedModel(replies)
+        return interp.run(
+            agent, "How many?", library, model=model, limits=interp.Limits(iterations=1)
+        )
 
     assert ask("five", call, "5").value == 5
-    with pytest.raises(LimitError, match="1 round of tool calls"):
+    with pytest.raises(interp.LimitError, match="1 round of tool calls"):
         ask("five", call, call, "5")
 
 
@@ -93,10 +83,10 @@ CHOSEN_BY_NAME = '[:Answer | (:Size), [Size:Type:String {enum: ["long", "short"]
 SIZE = '(:Answer:String {enum: ["long", "short"]})'
 
 
-def said(*replies: str, answer: str = "(:Answer:String)") -> AgentResponse:
+def said(*replies: str, answer: str = "(:Answer:String)") -> interp.AgentResponse:
     """The response of an agent whose model says these things."""
     agent = loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]')
-    return run(agent, "Well?", model=ScriptedModel(replies))
+    return interp.run(agent, "Well?", model=interp.ScriptedModel(replies))
 
 
 @pytest.mark.parametrize("reply", ["long", '"long"', " long\n", "<think>short?</think>long"])
@@ -109,8 +99,8 @@ def test_a_choice_is_answered_by_its_text(answer: str, reply: str) -> None:
 
 def test_a_text_that_is_no_choice_is_reported_once() -> None:
     agent = loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {SIZE}]')
-    model = ScriptedModel(["Long!", "long"])
-    assert run(agent, "Well?", model=model).value == "long"
+    model = interp.ScriptedModel(["Long!", "long"])
+    assert interp.run(agent, "Well?", model=model).value == "long"
     told = model.requests[1].messages[-1].content
     assert '"Long!" is not one of' in told
     assert "Answer again with the text alone" in told
@@ -133,7 +123,7 @@ def test_a_json_string_is_the_text_that_it_is_of(text: str) -> None:
 
 
 def test_half_a_character_is_no_text() -> None:
-    with pytest.raises(ModelError, match="half of a character"):
+    with pytest.raises(interp.ModelError, match="half of a character"):
         said("\ud800", "\ud800")
 
 
@@ -156,7 +146,7 @@ def test_a_workflow_chooses_by_a_text(reply: str) -> None:
             (ask)-[:WHEN {is: "long"}]->(more), (ask)-[:OTHERWISE]->(less)]"""
     )
 
-    used = run(flow, "Well?", model=ScriptedModel([reply, "done"]))
+    used = interp.run(flow, "Well?", model=interp.ScriptedModel([reply, "done"]))
 
     assert used.content == "done"
 
@@ -168,7 +158,9 @@ def test_the_rehearsal_calls_tools_before_it_answers() -> None:
         '(personName::Text {default: "world"})==>(::String)]]'
     )
 
-    response = run(agent, "hello!", hello_world_tool_library, model="Offline/rehearsal")
+    response = interp.run(
+        agent, "hello!", interp.hello_world_tool_library, model="Offline/rehearsal"
+    )
 
     assert response.value == "hello!"
     assert len(response.tools_used) == 1

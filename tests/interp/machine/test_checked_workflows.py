@@ -163,7 +163,6 @@ def test_an_answer_is_what_the_notation_says_of_it(wanted: str, said: Any, node:
     [n:Tool {{description: "d"}} | (x::Any)==>(::Any)]
     [o:Tool {{description: "d"}} | (x::Any)==>(::Any)]
     """
-
     assert taken(text, said) == ["t", node]
 
 

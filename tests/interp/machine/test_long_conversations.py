@@ -90,9 +90,7 @@ def test_a_summary_is_sent_in_place_of_what_it_covers_and_every_message_is_kept(
 def test_the_next_turn_goes_on_from_the_summary() -> None:
     first = run(agent(), "Who?", TOOLS, LONG, model=ScriptedModel(["Ada, 1815.", "Ada."]))
     model = ScriptedModel(["1815."])
-
     run(agent(), "When?", TOOLS, first.context, model=model)
-
     (asked,) = model.requests
     assert said(asked) == [
         "What was said before, in short:\n\nAda, 1815.\n\nWho?", "Ada.", "When?",
@@ -101,20 +99,12 @@ def test_the_next_turn_goes_on_from_the_summary() -> None:
 
 def test_results_of_tools_are_summarised_once_all_calls_are_answered() -> None:
     model = ScriptedModel([CALL, "It is a z.", "Done."])
-
     response = run(agent(), "Look.", TOOLS, model=model)
-
     asked = model.requests[-1]
     assert said(asked) == ["What was said before, in short:\n\nIt is a z.\n\nGo on from there."]
     assert [tool["name"] if isinstance(tool, dict) else tool.value.identity
             for tool in asked.tools] == ["look"]  # fmt: skip
     assert response.content == "Done."
-
-
-def test_without_the_setting_nothing_is_summarised() -> None:
-    model = ScriptedModel(["Ada."])
-    run(agent(""), "Who?", TOOLS, LONG, model=model)
-    assert said(model.requests[0]) == [*(message.content for message in LONG), "Who?"]
 
 
 def test_summaries_are_no_rounds_but_their_tokens_count() -> None:
@@ -192,7 +182,6 @@ def test_a_state_in_the_middle_of_a_summary_can_be_kept_and_gone_on_with() -> No
     assert isinstance(asked, CallModel)
     assert asked.is_for_summary
     again = pickle.loads(pickle.dumps(state))
-
     assert pending(again) == (asked,)
     reply = ModelReplied(asked.at, Message(AssistantRole, "Ada, 1815."))
     assert step(again, reply).state == step(state, reply).state
@@ -246,9 +235,7 @@ WRITTEN = """
 
 def test_the_agent_that_is_named_for_it_writes_the_summary() -> None:
     model = ScriptedModel(["Ada, 1815.", "Ada."])
-
     response = run(parse(WRITTEN), "Who?", None, LONG, model=model, agent="a")
-
     summary, asked = model.requests
     assert (summary.instruction, str(summary.model)) == ("Make it short.", "Other/n")
     assert summary.settings.as_json() == {"maxTokens": 9}

@@ -18,7 +18,6 @@ def test_it_is_the_tuple_of_what_was_added(added: list[int], part: slice) -> Non
     for count in added:
         more = range(len(plain), len(plain) + count)
         long, plain = long.extend(more), [*plain, *more]
-
     assert (len(long), list(long), list(reversed(long))) == (len(plain), plain, plain[::-1])
     assert [long[place] for place in range(-len(plain), len(plain))] == plain + plain
     assert list(long[part]) == plain[part]
@@ -42,7 +41,6 @@ def test_keeping_every_length_of_it_gives_the_collector_little_to_walk() -> None
     for number in range(6_400):
         long = long.extend([number])
         kept.append(long)
-
     vectors = {id(each._full): each._full for each in kept}
     walked = sum(len(gc.get_referents(each)) for each in vectors.values())
     assert walked < 6_400

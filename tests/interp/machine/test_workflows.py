@@ -89,13 +89,11 @@ def test_a_sequence_hands_on_what_each_says() -> None:
 
 def test_branches_begin_at_once_and_join_as_a_record() -> None:
     workflow = program("[w:Workflow | a, b, c, (a)-->(c), (b)-[{as: 'two'}]->(c)]", *"abc")
-
     state, effects, _ = start(workflow, "x")
     assert [each.at for each in effects] == [("a", 0), ("b", 0)]
     state, effects, _ = step(state, answer(effects[1], shown))
     assert effects == ()
     state, _ = run_of(workflow, "x", shown)
-
     assert response(state).content == 'c({"a":"a(x)","two":"b(x)"})'
 
 

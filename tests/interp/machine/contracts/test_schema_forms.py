@@ -13,16 +13,8 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
+import interp
 from gram import Pattern, loads_one
-from interp import (
-    OpenAIModel,
-    ScriptedModel,
-    ToolError,
-    ToolLibrary,
-    ValidationError,
-    create_tool,
-    run,
-)
 from interp.machine import validate_tool_args
 from interp.machine.contracts.schema_forms import (
     from_openapi_schema,
@@ -84,7 +76,7 @@ def test_a_tool_receives_what_was_meant(case: tuple[dict[str, Any], dict[str, An
 
 @given(strategies.parameter_schemas())
 def test_any_schema_has_a_strict_form_or_an_error_of_ours(schema: dict[str, Any]) -> None:
-    with suppress(ToolError):  # only our error escapes
+    with suppress(interp.ToolError):  # only our error escapes
         made = strict_schema({"type": "object", "properties": {}, **schema}, "t")
         assert made["required"] == list(made["properties"])
         assert made["additionalProperties"] is False
@@ -105,7 +97,7 @@ def test_any_schema_has_a_strict_form_or_an_error_of_ours(schema: dict[str, Any]
     ],
 )
 def test_what_has_no_strict_form_is_named(schema: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ToolError) as caught:
+    with pytest.raises(interp.ToolError) as caught:
         strict_schema({"type": "object", **schema}, "t")
     assert str(caught.value) == f'tool "t" has no strict form: {reason}'
 
@@ -186,15 +178,15 @@ def test_types_that_hold_each_other_are_read_in_no_time() -> None:
 # --- on the wire
 
 
-def strict_flags(model: OpenAIModel, setting: str | None, *tools: Pattern) -> list[Any]:
+def strict_flags(model: interp.OpenAIModel, setting: str | None, *tools: Pattern) -> list[Any]:
     settings = Settings({} if setting is None else {"strictTools": setting})
     body = model.body(Request(Model("A", "b"), "x", empty_context, tools, settings))
     assert "strictTools" not in body
     return [each["function"].get("strict") for each in body["tools"]]
 
 
-OPENAI = OpenAIModel("https://api.openai.com/v1", "k")
-OTHER = OpenAIModel("http://127.0.0.1:9/v1", "k")
+OPENAI = interp.OpenAIModel("https://api.openai.com/v1", "k")
+OTHER = interp.OpenAIModel("http://127.0.0.1:9/v1", "k")
 
 
 @pytest.mark.parametrize(
@@ -209,14 +201,14 @@ OTHER = OpenAIModel("http://127.0.0.1:9/v1", "k")
     ],
 )
 def test_tools_are_strict_where_it_is_asked_and_they_can_be(
-    model: OpenAIModel, setting: str | None, flags: list[Any]
+    model: interp.OpenAIModel, setting: str | None, flags: list[Any]
 ) -> None:
     assert [has_strict_form(FITS), has_strict_form(FREE)] == [True, False]
     assert strict_flags(model, setting, FITS, FREE) == flags
 
 
 def test_the_older_dialect_has_no_strict_functions() -> None:
-    model = OpenAIModel("https://api.openai.com/v1", "k", "functions")
+    model = interp.OpenAIModel("https://api.openai.com/v1", "k", "functions")
     settings = Settings({"strictTools": "on"})
     body = model.body(Request(Model("A", "b"), "x", empty_context, (FITS,), settings))
     assert body["functions"][0]["parameters"] == view(tool_spec_schema, FITS)
@@ -238,8 +230,8 @@ def received(agent: Pattern, model: Any = None) -> tuple[list[Any], str | None]:
     """What the tool was called with, and the error that the model was told."""
     calls: list[Any] = []
     schema = view(tool_spec_schema, agent.elements[0])
-    search = create_tool("search", "Finds.", schema, lambda args: calls.append(args))
-    response = run(agent, "hi", ToolLibrary.of([search]), model=model)
+    search = interp.create_tool("search", "Finds.", schema, lambda args: calls.append(args))
+    response = interp.run(agent, "hi", interp.ToolLibrary.of([search]), model=model)
     return calls, response.tools_used[0].error
 
 
@@ -254,7 +246,7 @@ def test_a_tool_receives_the_same_arguments_from_a_strict_model(model_server: Mo
 
 def test_a_null_for_an_optional_parameter_is_refused_unless_tools_are_strict() -> None:
     reply = {"function_call": {"name": "search", "arguments": '{"query": "a", "order": null}'}}
-    calls, error = received(search_agent("seed: 1"), ScriptedModel([reply, "done"]))
+    calls, error = received(search_agent("seed: 1"), interp.ScriptedModel([reply, "done"]))
     assert calls == []
     assert error is not None
     assert "$.order" in error
@@ -291,7 +283,9 @@ def test_what_openapi_writes_in_its_own_way(written: dict[str, Any], meant: dict
 
 
 def test_a_flag_of_another_type_is_refused_with_its_place() -> None:
-    with pytest.raises(ValidationError, match=r"^\$.items.nullable: expected true or false, found"):
+    with pytest.raises(
+        interp.ValidationError, match=r"^\$.items.nullable: expected true or false, found"
+    ):
         from_openapi_schema({"items": {"nullable": "yes"}})
 
 
