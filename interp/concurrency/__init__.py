@@ -1,8 +1,7 @@
 """Waiting for what may not end: clocks, worker threads, and the event loops of the process."""
 
-from .clocks import GRACE, Clock, TookTooLongError, look_at_error, stopped, to_its_end, within
+from .clocks import GRACE, Clock, TookTooLongError, stopped, to_its_end, within
 from .loops import (
-    Caller,
     OneThread,
     SelfCancelledError,
     in_loop_of_user,

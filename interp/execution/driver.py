@@ -491,6 +491,9 @@ def startable(
     >>> add, send, delete = (Ask((0, n), name, "{}") for n, name in enumerate(["a", "s", "d"]))
     >>> startable([add, send]) == [add], startable([send], under_way=[delete])
     (True, [])
+    >>> pay, look = CallTool((0, 0), "pay", "{}"), CallTool((0, 1), "look", "{}")
+    >>> startable([look], [pay], alone={"pay"}), startable([pay], [look], alone={"pay"})
+    ([], [])
     """
     going = list(under_way)
     questions: list[Effect] = []

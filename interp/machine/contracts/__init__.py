@@ -1,7 +1,7 @@
 """Checks arguments, results and answers against the schemas that a program declares."""
 
 from .schema_forms import from_openapi_schema, has_strict_form, without_stand_ins
-from .tool_forms import function_definition_text, tool_to_json
+from .tool_forms import tool_to_json
 from .values import (
     WRAPPED,
     Parameters,
@@ -9,7 +9,6 @@ from .values import (
     check,
     check_against,
     correction,
-    is_correction,
     is_text_schema,
     own_parameters_of,
     parameters_of,

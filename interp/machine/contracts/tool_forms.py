@@ -26,10 +26,10 @@ from lenses_ext import (
 )
 from lenses_ext.language import wire_name
 from lenses_ext.schemas import check_json, same_json
-from lenses_ext.weak_cache import memo
 
 from ...errors import ValidationError
-from ...json_text import Json, JsonText, write_json
+from ...json_text import Json, write_json
+from ...shown import shortened
 from .schema_forms import strict_schema
 
 
@@ -98,20 +98,6 @@ def tool_to_json(tool: Pattern, form: str, *, strict: bool = False) -> dict[str,
         made["strict"] = strict
     made = {row.inside: made} if row.inside else made
     return {"type": "function", **made} if row.is_typed else made
-
-
-def function_definition_text(tool: Pattern, *, strict: bool = False) -> JsonText:
-    """A tool as Chat Completions has it, as text that is written once for each tool."""
-    known = _definitions(tool)
-    if strict not in known:
-        known[strict] = write_json(tool_to_json(tool, "openai", strict=strict))
-    return known[strict]
-
-
-@memo
-def _definitions(_: Pattern) -> dict[bool, JsonText]:
-    """The texts of a tool's definitions, strict and not."""
-    return {}
 
 
 Tell = Callable[[str], object]
@@ -259,8 +245,11 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
         _expected(inner.get(key), (dict, type(None)), f"{path}.{key}", "a schema")
         for key in (row.schema, row.result)
     )
-    for part in (data, inner) if inner is not data else (data,):
-        _note_what_has_no_place(part, row, name, left)
+    read = {"name", "description", "typeSignature", row.inside, row.schema, row.result}
+    for key, value in [*data.items(), *(inner.items() if inner is not data else ())]:
+        says_nothing = value in (None, False) or (key == "type" and value in ("function", "custom"))
+        if key not in read and not (key in _OPTIONAL and says_nothing):
+            left[f'a specification has no place for "{key}"; left out'].append(name)
     said = inner.get("description")
     description = _expected(said, (str, type(None)), f"{path}.description", "text")
     if form != "spec" and not (description and description.strip()):
@@ -278,17 +267,6 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     if form == "spec" and schema and not same_json(schema, view(tool_spec_schema, spec)):
         left['"schema" says other types than "typeSignature", which counts'].append(name)
     return spec
-
-
-def _note_what_has_no_place(
-    data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
-) -> None:
-    """Note the keys that a specification has no place for, but for those that say nothing."""
-    read = {"name", "description", "typeSignature", row.inside, row.schema, row.result}
-    for key, value in data.items():
-        says_nothing = value in (None, False) or (key == "type" and value in ("function", "custom"))
-        if key not in read and not (key in _OPTIONAL and says_nothing):
-            left[f'a specification has no place for "{key}"; left out'].append(name)
 
 
 # fmt: off
@@ -322,5 +300,4 @@ def _expected(value: Json, kinds: Any, path: str, what: str) -> Json:
 def _shown(value: Json) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
-    text = write_json(value)
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    return shortened(write_json(value), 40)

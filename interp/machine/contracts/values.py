@@ -350,7 +350,7 @@ def response_format(answer: Pattern) -> dict[str, Json]:
 def unwrapped(answer: Pattern, message: Message) -> Message:
     """The message with its answer unwrapped; any other message is returned unchanged."""
     schema = answer_schema(answer)
-    if message.tool_calls or _is_object(schema):
+    if message.tool_calls or schema.get("type") == "object":
         return message
     try:
         said = read_json(message.content)
@@ -364,13 +364,9 @@ def unwrapped(answer: Pattern, message: Message) -> Message:
     return evolve(message, content=write_json(inside))
 
 
-def _is_object(schema: dict[str, Json]) -> bool:
-    return schema.get("type") == "object"
-
-
 def wrapped(schema: dict[str, Json]) -> dict[str, Json]:
     """The schema of an object that has the answer, where the answer is no object."""
-    if _is_object(schema):
+    if schema.get("type") == "object":
         return schema
     definitions: dict[str, Json] = {k: v for k, v in schema.items() if k in _DEFINITIONS}
     inside = {key: value for key, value in schema.items() if key not in definitions}

@@ -186,6 +186,14 @@ def test_tokens_and_calls_are_counted_together() -> None:
     assert state.tools_used[-1].result == "late, and kept"
 
 
+def test_at_a_limit_the_outermost_agent_answers() -> None:
+    looks = ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))
+    state, _, _ = start(BOSS, "go", limits=Limits(tool_calls=2, on_limit="answer"))
+    state, (asked,) = folded(state, CALLED, ToolReturned((0, 1), '"x"'), looks)
+    assert asked.at == (1,)
+    assert "2 tool calls (limit: tool_calls)" in asked.request.messages[-2].content
+
+
 def test_an_agent_can_be_called_with_its_arguments() -> None:
     helper = BOSS.elements[0]
 
@@ -253,11 +261,14 @@ def test_who_is_handed_over_to_goes_on_with_the_conversation() -> None:
     assert [each.speaker for each in state.context if each.speaker] == ["triage", "billing"]
 
 
-def test_the_last_speaker_answers_the_next_message() -> None:
-    state, _, _ = start(DESK, "pay", agent="triage")
+@pytest.mark.parametrize("back", [True, False])
+def test_the_last_speaker_answers_the_next_message(back: bool) -> None:
+    text = DESK.text if back else DESK.text.replace("|\n      (billing)-[:HANDOFF]->(triage)", "")
+    desk = parse(text)
+    state, _, _ = start(desk, "pay", agent="triage")
     events = ModelReplied((0,), say("", ("billing", {}))), ModelReplied((1,), say("Paid."))
     state, _ = folded(state, *events)
-    _, (asked,), _ = start(DESK, "and now?", state.context, agent="triage")
+    _, (asked,), _ = start(desk, "and now?", state.context, agent="triage")
     assert asked.request.instruction == "Bill."
 
 
