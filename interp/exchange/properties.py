@@ -77,15 +77,12 @@ def types_of(
             root["required"].append(each.title)
     if definitions:
         root["$defs"] = definitions
-    return Types(root, _result(list(outputs), path, tell))
-
-
-def _result(outputs: list[Property], path: str, tell: Tell) -> dict[str, Any] | None:
     fields = {each.title: _readable(each, f"{path}.outputs.{each.title}", tell) for each in outputs}
-    if len(fields) != 1:
-        return {"type": "object", "properties": fields, "required": [*fields]} if fields else None
-    ((title, schema),) = fields.items()
-    return schema if title == OUTPUT else {**schema, "title": title}
+    if len(fields) == 1:
+        ((title, schema),) = fields.items()
+        return Types(root, schema if title == OUTPUT else {**schema, "title": title})
+    whole = {"type": "object", "properties": fields, "required": [*fields]}
+    return Types(root, whole if fields else None)
 
 
 def _readable(given: Property, path: str, tell: Tell) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gram import Diagnostic, Pattern, Source, Span, Subject
 from gram.reading import Stop, Token, parse_tokens, tokens, unescape
@@ -18,7 +18,6 @@ from .faults import Element, SignatureError
 from .parts import Parts
 
 _GRAMMAR = Path(__file__).with_name("text_form.lark")
-P = TypeVar("P")
 _TAILS, _HEADS = ("-", "=", "~"), ("->", "=>", "~>")
 
 
@@ -100,7 +99,7 @@ class _Builder:
         self.spans: dict[int, dict[str | None, Span]] = {}
 
     def start(self, parts: list[Any]) -> tuple[Pattern, ...]:
-        *groups, last = _only(_Part, parts)
+        *groups, last = _only(parts)
         if last.group and len(last.group) == 1 and last.group[0].type is None:
             last = last.group[0]
         if len(groups) > 1:
@@ -116,29 +115,30 @@ class _Builder:
         return tuple(map(self._node, members))
 
     def group(self, parts: list[Any]) -> _Part:
-        return _Part(parts[0].start, parts[-1].end, group=_only(_Part, parts))
+        return _Part(parts[0].start, parts[-1].end, group=_only(parts))
 
     def result(self, parts: list[Any]) -> _Part:
-        return _only(_Part, parts)[0]
+        return _only(parts)[0]
 
     def member(self, parts: list[Any]) -> _Part:
-        return self._named(parts[0], parts[0].text, _only(_Part, parts)[0], parts[-1].end)
+        start, name = parts[0]
+        return self._named(start, name, _only(parts)[0], parts[-1].end)
 
     def nameless(self, parts: list[Any]) -> _Part:
-        (part,) = _only(_Part, parts)
+        (part,) = _only(parts)
         name, _, rest = (part.name or "").partition(" ")
         if not (rest and name[0].islower()):
             return part
         message = f'":" is missing between the name "{name}" and its type'
         self._tell("not-gram", message, part.start, part.end, f"write {name}: {rest.strip()}")
-        return self._named(part, name, self._type(part.start, part.end, "Any"), part.end)
+        return self._named(part.start, name, self._type(part.start, part.end, "Any"), part.end)
 
-    def name(self, parts: list[Token]) -> _Name:
+    def name(self, parts: list[Token]) -> tuple[int, str]:
         (token,) = parts
-        return _Name(token.start, self._text(token))
+        return token.start, self._text(token)
 
     def maybe(self, parts: list[Any]) -> _Part:
-        (part,) = _only(_Part, parts)
+        (part,) = _only(parts)
         return part._replace(start=parts[0].start, end=parts[-1].end, maybe=True)
 
     def named(self, parts: list[Token]) -> _Part:
@@ -153,7 +153,7 @@ class _Builder:
     io = applied
 
     def array(self, parts: list[Any]) -> _Part:
-        start, end, item = parts[0].start, parts[-1].end, _only(_Part, parts)[0]
+        start, end, item = parts[0].start, parts[-1].end, _only(parts)[0]
         if item.maybe:
             item = self._or_null(item)
         if item.name is not None:
@@ -161,7 +161,7 @@ class _Builder:
         return self._type(start, end, "Array", members=[item])
 
     def object(self, parts: list[Any]) -> _Part:
-        return self._type(parts[0].start, parts[-1].end, "Object", members=_only(_Part, parts))
+        return self._type(parts[0].start, parts[-1].end, "Object", members=_only(parts))
 
     def short_arrow(self, parts: list[Token]) -> Token:
         (token,) = parts
@@ -192,12 +192,12 @@ class _Builder:
         null = self._type(start, end, "Null")
         return self._type(start, end, "AnyOf", members=[part._replace(maybe=False), null])
 
-    def _named(self, at: Any, name: str, part: _Part, end: int) -> _Part:
+    def _named(self, start: int, name: str, part: _Part, end: int) -> _Part:
         """A type as that of a member with a name."""
         said = {"paramName": ""} if name == "" else {}
         properties = part.node.value.properties.update(said)
         node = Pattern(Subject(name, part.node.value.labels, properties), part.node.elements)
-        return part._replace(start=at.start, end=end, node=node, type=Span(part.start, part.end))
+        return part._replace(start=start, end=end, node=node, type=Span(part.start, part.end))
 
     def _node(self, part: _Part) -> Pattern:
         """The node of a part, whose places are noted."""
@@ -233,13 +233,8 @@ class _Builder:
         self.faults.append(Diagnostic(code, "error", message, (), span, hint, self.source))
 
 
-class _Name(NamedTuple):
-    start: int
-    text: str
-
-
-def _only(kind: type[P], parts: Iterable[Any]) -> tuple[P, ...]:
-    return tuple(part for part in parts if isinstance(part, kind))
+def _only(parts: Iterable[Any]) -> tuple[_Part, ...]:
+    return tuple(part for part in parts if isinstance(part, _Part))
 
 
 _MARKS = {"COMMA": '","', "RPAR": '")"', "RSQB": '"]"', "RBRACE": '"}"', "COLON": '":"'}

@@ -35,7 +35,7 @@ def place_of(function: Callable[..., Any]) -> str | None:
 
     A file below the current folder is named from there.
     """
-    code = getattr(_definition(function), "__code__", None)
+    code = getattr(definition_of(function), "__code__", None)
     if code is None:
         return None
     file = Path(code.co_filename)
@@ -46,17 +46,8 @@ def place_of(function: Callable[..., Any]) -> str | None:
 def documentation_of(function: Callable[..., Any]) -> Documentation:
     """The docstring of a function, or of an object's class if its ``__call__`` has no docstring."""
     named = _without_partial(function)
-    said = _definition(function).__doc__
+    said = definition_of(function).__doc__
     return read_docstring(said if said or inspect.isroutine(named) else type(named).__doc__)
-
-
-def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The type hints of a function; the hint of the result is under ``return``.
-
-    Raises:
-        ToolError: a hint cannot be evaluated.
-    """
-    return resolve_hints(_definition(function))
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -81,7 +72,7 @@ def _without_partial(function: Any) -> Any:
     return function.func if isinstance(function, functools.partial) else function
 
 
-def _definition(function: Any) -> Any:
+def definition_of(function: Any) -> Any:
     """The function inside a partial, behind decorators, or in an object's ``__call__``."""
     written = inspect.unwrap(_without_partial(function))
     return written if inspect.isroutine(written) else type(written).__call__
@@ -181,11 +172,6 @@ class Member:
     required: bool = True
     default: Any = NO_DEFAULT
     description: str | None = None
-
-    @property
-    def has_default(self) -> bool:
-        """Whether it has a default that its schema says."""
-        return self.default is not NO_DEFAULT
 
 
 @frozen

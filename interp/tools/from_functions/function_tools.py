@@ -142,7 +142,8 @@ def _tool_of(
         raise ToolError("it is a class; make the tool of a function that calls it")
     if name == "<lambda>":
         raise ToolError("a lambda has no name; give one, tool(…, name=…)")
-    documentation, hints = callables.documentation_of(function), callables.hints_of(function)
+    documentation = callables.documentation_of(function)
+    hints = callables.resolve_hints(callables.definition_of(function))
     signature = callables.signature_of(function)
     contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
     parameters = parameters_type(_members(signature, hints, documentation))

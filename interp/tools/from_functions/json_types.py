@@ -88,7 +88,9 @@ def parameters_type(members: Iterable[Member]) -> JsonType:
     record = Record(tuple(members), lambda values: values)
     made = hints.read(hints.record("Parameters", record, "parameter"), "Parameters")
     schema: dict[str, Any] = {"type": "object", "properties": {}, "required": [], **made.schema}
-    defaults = {each.name: each.default for each in record.members if each.has_default}
+    defaults = {
+        each.name: each.default for each in record.members if each.default is not NO_DEFAULT
+    }
     written = {name: repr(to_json_value(default)) for name, default in defaults.items()}
 
     def read(values: dict[str, Any]) -> Any:
@@ -237,7 +239,7 @@ class _Hints:
             hint = self.prepared(member.hint)
         except ToolError as error:
             raise ToolError(f"{place}: {error}") from None
-        if not member.has_default:
+        if member.default is NO_DEFAULT:
             return Annotated[hint, _Keywords({}, member.description)]
         place = f"{place}: its default {member.default!r}"
         written = to_json_value(member.default)

@@ -57,7 +57,10 @@ def _langchain(tool: Any) -> Tool:
         return to_json_value(tool.invoke(arguments))
 
     is_async = getattr(tool, "coroutine", None) is not None
-    schema = _schema_of(tool.tool_call_schema)
+    schema: Mapping[str, Json] = tool.tool_call_schema
+    if not isinstance(schema, Mapping):  # a class of pydantic, with the tool's own description
+        said = tool.tool_call_schema.model_json_schema()
+        schema = {key: each for key, each in said.items() if key not in ("title", "description")}
     return Tool(tool.name, tool.description, schema, ainvoke if is_async else invoke)
 
 
@@ -108,15 +111,6 @@ def _pydantic_ai(tool: Any) -> Tool:
         return to_json_value(await function.call(values, None))
 
     return Tool(tool.name, tool.description or "", function.json_schema, ainvoke)
-
-
-def _schema_of(described: Any) -> Mapping[str, Json]:
-    """The schema that a pydantic class says, or that is given as it is."""
-    if isinstance(described, Mapping):
-        return described
-    schema: Mapping[str, Json] = described.model_json_schema()
-    # LangChain repeats the tool's own description on the class, and the class has a name.
-    return {key: value for key, value in schema.items() if key not in ("title", "description")}
 
 
 SHAPES: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Any], Tool]]]] = {
