@@ -159,7 +159,7 @@ class _Comparison:
         for key in sorted(spec.keys() | implementation.keys()):
             if not schema_parts.is_annotation(key) or key not in implementation:
                 continue
-            if key not in spec and (key == "default" or key not in schema_parts.TEXTS):
+            if key not in spec and key not in schema_parts.TEXTS:
                 continue
             if key != "default" and self._match == "types":
                 continue

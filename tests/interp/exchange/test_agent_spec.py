@@ -174,6 +174,7 @@ def test_choices_and_maps_come_back(text: str, agent: str) -> None:
     made, after = back_and_forth(before)
 
     assert not made.losses
+    assert ("component_type: MapNode" in made.text) == (agent == "review")
     assert {each[:4] for each in arrows_of(after)} == {each[:4] for each in arrows_of(before)}
 
 
