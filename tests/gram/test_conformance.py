@@ -40,9 +40,7 @@ def test_every_text_has_its_json() -> None:
 def test_a_text_says_what_its_json_says_in_every_direction(file: Path) -> None:
     expected = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     text = file.read_bytes().decode()
-
     trees = load_file(file)
-
     assert repr(to_json(trees)) == repr(expected), "integers and decimals differ, too"
     assert from_json(expected) == trees
     assert syntax_errors(text) == ()

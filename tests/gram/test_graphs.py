@@ -139,7 +139,6 @@ def test_elements_come_with_the_definition_and_keep_their_order() -> None:
 
 def test_strict_names_both_places() -> None:
     trees = parse("(a:P)\n(b)\n(a:Q)", "x.gram").patterns
-
     with pytest.raises(ReconcileError) as error:
         reconcile(trees, "strict")
     assert str(error.value) == "`a` is defined at x.gram:1:1 and, differently, at x.gram:3:1"

@@ -159,7 +159,6 @@ def test_each_kind_of_value_has_a_spelling_to_combine() -> None:
 def test_every_pair_of_value_forms_is_read_as_by_the_oracle(template: str) -> None:
     spellings = [spelling for several in VALUE_FORMS.values() for spelling in several[:3]]
     texts = {template.format(one, other) for one in spellings for other in spellings}
-
     differ = {
         text
         for text in texts
@@ -167,5 +166,4 @@ def test_every_pair_of_value_forms_is_read_as_by_the_oracle(template: str) -> No
         and accepts(text) != oracle_accepts(text)
         and not (accepts(text) and uses_an_extension(text))
     }
-
     assert not differ

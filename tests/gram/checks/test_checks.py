@@ -38,9 +38,7 @@ def test_a_check_finds_what_its_rule_says(code: str, text: str, places: list[str
 
 def test_messages_name_both_places() -> None:
     text = "(a:P)\n(a:Q {k: 1})\n[r | a, b]\n[r | b, a]\n"
-
     rows = [row for row in CHECKS if row.code.endswith("definition")]
-
     assert len({row.code for row in CHECKS}) == len(CHECKS)
     assert all(row.summary.endswith(".") for row in CHECKS)
     assert [str(fault) for fault in check(parse(text, "x.gram"), checks=rows)] == [

@@ -1,7 +1,8 @@
-"""Diffs: the laws that hold for all trees, and what is refused."""
+"""Which elements are which; diffs: the laws that hold for all trees, and what is refused."""
 
 import contextlib
 import json
+from collections.abc import Sequence
 
 import attrs
 import pytest
@@ -19,8 +20,19 @@ from gram import (
     parse,
     to_json,
 )
-from gram.comparing import DiffError, apply, diff, from_pattern, invert, then, to_pattern
-from tests.gram.strategies import TreeEditor, gram_texts, patterns, tree_editors
+from gram.comparing import (
+    DiffError,
+    Matching,
+    apply,
+    diff,
+    from_pattern,
+    invert,
+    match,
+    match_values,
+    then,
+    to_pattern,
+)
+from tests.gram.strategies import TreeEditor, gram_texts, patterns, tree_editors, values
 from tests.gram.texts import ACCEPTED
 
 Trees = tuple[Pattern, ...]
@@ -48,7 +60,6 @@ def test_a_diff_makes_the_new_of_the_old_its_inverse_the_old_and_is_kept_as_gram
 ) -> None:
     a, b, _ = trees
     found = diff(a, b)
-
     assert apply(found, a) == b
     assert apply(invert(found), b) == a
     assert invert(invert(found)) == found
@@ -66,7 +77,6 @@ def test_diffs_compose_in_any_order_and_refuse_or_change_another_program(
     a, b, c = trees
     one, two, three = diff(a, b), diff(b, c), diff(c, last)
     whole = then(one, two)
-
     assert apply(whole, a) == c
     assert apply(invert(whole), c) == a
     assert apply(then(one, diff(b, a)), a) == a
@@ -107,7 +117,6 @@ def test_what_does_not_fit_is_refused_with_its_place(
 def test_a_pattern_has_its_diff_and_what_came_from_a_text_still_does() -> None:
     document = parse("(a {k: 1}) // one\n(b)")
     found = diff(document, (attrs.evolve(document.patterns[0], value=Subject("c")),))
-
     assert apply(found, document).text == "(c) // one"
     assert apply(diff(Pattern(), Pattern(Subject("a"))), Pattern()) == Pattern(Subject("a"))
     other = diff(loads("(c)"), loads("(d {k: 1})"))
@@ -151,7 +160,6 @@ def test_trees_as_deep_as_they_may_be_have_a_diff() -> None:
         if level == MAX_LEVELS - 3:
             assert apply(from_pattern(to_pattern(diff(old, new))), old) == new
     found = diff(old, new)
-
     assert apply(found, old) == new
     assert apply(then(found, invert(found)), old) == old
     with pytest.raises(GramError, match="nests deeper than 100 levels"):
@@ -179,3 +187,77 @@ def test_files_that_people_wrote_have_diffs_to_their_later_versions(
     changed = apply(found, document)
     assert changed.patterns == new
     assert apply(invert(found), changed).text == document.text
+
+
+# --- which elements of an old list are which of a new one
+
+FEW = gram_texts(comments=False).map(loads)
+
+
+def assert_one_partner_or_none(
+    found: Matching, old: Sequence[object], new: Sequence[object]
+) -> None:
+    assert sorted([*found.removed, *(one for one, _ in found.pairs)]) == [*range(len(old))]
+    assert sorted([*found.added, *(other for _, other in found.pairs)]) == [*range(len(new))]
+
+
+@given(FEW, FEW)
+def test_each_element_has_one_partner_or_none(old: Trees, new: Trees) -> None:
+    found = match(old, new)
+    assert_one_partner_or_none(found, old, new)
+    staying = [one for one, other in found.pairs if (one, other) not in found.moved]
+    assert staying == sorted(staying)
+
+
+@given(FEW, st.randoms())
+def test_what_only_moved_has_its_partner(old: Trees, random: object) -> None:
+    new = sorted(old, key=lambda _: random.random())  # type: ignore[attr-defined]  # a Random
+    found = match(old, new)
+    assert all(old[one] == new[other] for one, other in found.pairs)
+    assert not found.removed
+    assert not found.added
+
+
+@given(FEW, tree_editors())
+def test_a_name_that_is_still_there_is_not_taken_away(old: Trees, editor: object) -> None:
+    new = editor.edit(old)  # type: ignore[attr-defined]  # a TreeEditor
+    found = match(old, new)
+    gone = {old[at].value.identity for at in found.removed} - {""}
+    come = {new[at].value.identity for at in found.added}
+    assert not gone & come
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pairs"),
+    [
+        ("(a) (b)", "(b {k: 1}) (a {k: 1})", [(1, 0), (0, 1)]),
+        ("(a:A) (a:B)", "(a:B {k: 1}) (a:A {k: 1})", [(1, 0), (0, 1)]),
+        # renamed: the same content, or nearly
+        ('[x:T {d: "one two"} | (p)]', '[y:T {d: "one two"} | (p)]', [(0, 0)]),
+        ('[x:T {d: "one two six"} | (p)]', '[y:T {d: "one two ten"} | (p)]', [(0, 0)]),
+        ('[x:T {d: "one two"} | (p)]', '[y:T {d: "three four"} | (p)]', []),
+        ("(p:Text)", "(q:Text)", [(0, 0)]),
+        ("(p:Text) (q:Text)", "(r:Text) (s:Text)", []),
+        ("(p)", "(q)", []),
+        # without a name
+        ("{version: 1} (a)", "{version: 2} (b)", [(0, 0)]),
+        ("(x)-->(y)", "(y)-->(z)", [(0, 0)]),
+        ("(x)-->(y) (y)-->(z)", "(n) (x)-->(y) (u)-->(w)", [(0, 1), (1, 2)]),
+    ],
+)
+def test_elements_are_matched_by_name_then_by_what_they_are(
+    old: str, new: str, pairs: list[tuple[int, int]]
+) -> None:
+    assert list(match(loads(old), loads(new)).pairs) == pairs
+
+
+def test_many_of_one_name_are_matched_in_order() -> None:
+    old = [Pattern(Subject("a", properties={"n": n})) for n in range(1000)]
+    found = match(old, [Pattern(Subject("a", properties={"n": -1})), *old])
+    assert found.pairs == tuple((n, n + 1) for n in range(1000))
+    assert found.added == (0,)
+
+
+@given(st.lists(values(), max_size=6), st.lists(values(), max_size=6))
+def test_each_value_has_one_partner_or_none(old: list[object], new: list[object]) -> None:
+    assert_one_partner_or_none(match_values(old, new), old, new)  # type: ignore[arg-type]  # values

@@ -32,7 +32,6 @@ def test_open_files_are_read_from_their_position(file: Path) -> None:
 
 def test_an_error_names_the_file(file: Path) -> None:
     file.write_text("(a", encoding="utf-8")
-
     for source in (file, str(file), file.open("rb"), file.open(encoding="utf-8")):
         with pytest.raises(GramDecodeError) as caught:
             load_file(source)

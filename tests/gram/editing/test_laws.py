@@ -144,9 +144,7 @@ def test_changing_a_subject_touches_only_its_construct(text: str, data: st.DataO
     path = data.draw(st.sampled_from([path for path, _ in walk(document.patterns)]))
     editor = data.draw(tree_editors())
     subject = editor.subject_change()(pattern_at(document.patterns, path).value)
-
     changed = document.replace(with_value(document.patterns, path, subject))
-
     around = smallest_rewritten(document, path)
     for edit in changed.changes:
         assert around.start <= edit.before.start <= edit.before.end <= around.end
@@ -333,9 +331,7 @@ def test_copies_of_any_pattern_read_back_and_bring_no_comment(
     copy = data.draw(st.sampled_from(read))
     if data.draw(st.booleans()):
         copy = attrs.evolve(copy, value=attrs.evolve(copy.value, identity="copy"))
-
     edited = document.replace([*document.patterns, copy])
-
     assert edited.rescued == ()
     assert loads(edited.text) == edited.patterns == (*document.patterns, copy)
     assert sorted(COMMENT.findall(edited.text)) == sorted(COMMENT.findall(text))

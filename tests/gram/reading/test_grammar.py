@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
+import lark
 import pytest
 from hypothesis import given, strategies as st
 
@@ -17,7 +20,6 @@ from gram.reading.builders import Builder
 from gram.reading.lexer import END, ERROR, tokens
 from gram.reading.parser import parse_tokens
 from gram.reading.syntax import Token
-from tests.gram.lark_itself import Nested, conflicts_of, read_by_lark
 from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
 from tests.gram.texts import ACCEPTED, OURS, ROWS
 
@@ -117,7 +119,6 @@ def test_every_rule_of_the_grammar_has_a_method_of_the_builder() -> None:
 @given(st.text() | token_texts())
 def test_tokens_come_in_order_and_leave_out_only_blanks_and_comments(text: str) -> None:
     found = list(tokens(text))
-
     assert found[-1].type == END
     at = 1 if text.startswith("\ufeff") else 0
     for token in found:
@@ -173,3 +174,48 @@ def test_patterns_of_several_lines_are_read_alike(text: str, size: int) -> None:
 def test_a_pattern_is_given_before_the_text_after_it_is_read() -> None:
     first = next(read_in_pieces(Source("(a)\n(b)\n(c"), 1))
     assert first.value.identity == "a"
+
+
+# --- what lark itself says of a grammar and of a text
+
+Nested: TypeAlias = tuple[Any, ...]
+"""A rule with its parts, or a token with its place."""
+
+
+@cache
+def parser_of(definition: str) -> lark.Lark:
+    """lark's own parser and lexer."""
+    return lark.Lark(definition, parser="lalr", lexer="basic", keep_all_tokens=True)
+
+
+def read_by_lark(definition: str, text: str) -> Nested | None:
+    """All rules and tokens of a text as lark reads it; None when it refuses the text."""
+    try:
+        return _nested(parser_of(definition).parse(text))
+    except lark.UnexpectedInput:
+        return None
+
+
+def _nested(part: Any) -> Nested:
+    if isinstance(part, lark.Token):
+        return part.type, part.start_pos, part.end_pos
+    return str(part.data), *map(_nested, part.children)
+
+
+def conflicts_of(definition: str) -> list[str]:
+    """The conflicts in which lark prefers one way, which it only says when it is asked."""
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+
+    said: list[str] = []
+    handler, level = Kept(), lark.logger.level
+    lark.logger.addHandler(handler)
+    lark.logger.setLevel(logging.WARNING)
+    try:
+        lark.Lark(definition, parser="lalr", lexer="basic", debug=True)
+    finally:
+        lark.logger.removeHandler(handler)
+        lark.logger.setLevel(level)
+    return [each for each in said if "conflict" in each]

@@ -58,7 +58,6 @@ def test_an_error_names_its_file() -> None:
 
 def test_an_error_survives_pickling_and_copying() -> None:
     error = error_of("(a {k: 1,})")
-
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert str(error) == str(twin)
         assert (error.pos, error.lineno, error.colno) == (twin.pos, twin.lineno, twin.colno)
@@ -88,33 +87,16 @@ def test_loads_one_wants_one_pattern(text: str, message: str, place: tuple[int, 
 # --- every error of a text
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        pytest.param("(a)\n(b)", [], id="none"),
-        pytest.param("(a b)\n(c)\n(d e)\n[f | ]", [1, 3, 4], id="one in each broken pattern"),
-        pytest.param("(a\n(b)\n(c {k = 1})", [2, 3], id="a bracket left open"),
-        pytest.param("[a {k = 1} |\n[b | (x)==>(y)],\n[c | (x) (y)]\n]\n(d e)", [1, 3, 5],
-                     id="elements in the first column are no errors for what stands around them"),
-        pytest.param("(a), (b)\n(c), (d)", [1, 2], id="the same error twice"),
-        pytest.param("(a {k: ```\n(b c)\n(d e)", [1], id="an open fence hides what follows"),
-        pytest.param("[a {k = ```\n(b c)\n```}]\n(d e)", [1, 4],
-                     id="the text of a fence is not read"),
-        pytest.param('(a {k: "x\\q (b"})\n(c;)', [1, 2], id="brackets in a broken string"),
-        pytest.param("(a {k: 'x})\r\n(b c)\r\n", [1, 2], id="two characters a line break"),
-        pytest.param("\ufeff# a\n(b c)", [1, 2], id="a byte order mark"),
-        pytest.param('[a:Agent {\n  model = "A/b",\n  note: two words\n}]\n(b c)', [2, 5],
-                     id="of a pattern the first"),
-    ],
-)  # fmt: skip
-def test_later_errors_are_found_where_a_pattern_begins_a_line(text: str, lines: list[int]) -> None:
-    assert lines == [error.lineno for error in syntax_errors(text)]
+@pytest.mark.parametrize(("what", "text", "lines"), table("places")["errors"])
+def test_later_errors_are_found_where_a_pattern_begins_a_line(
+    what: str, text: str, lines: list[int]
+) -> None:
+    assert lines == [error.lineno for error in syntax_errors(text)], what
 
 
 @given(any_texts() | token_texts() | spoilt_texts())
 def test_any_text_is_read_or_refused_at_places_inside_it_the_first_by_loading(text: str) -> None:
     errors = syntax_errors(text)
-
     for error in errors:
         assert 0 <= error.pos <= len(text)
         assert 1 <= error.lineno <= text.count("\n") + 1

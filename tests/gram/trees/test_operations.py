@@ -23,7 +23,6 @@ def test_mapping_keeps_what_did_not_change_and_twice_is_the_composition(tree: Pa
     top = operations.map(
         lambda subject: renamed(subject) if subject is tree.value else subject, tree
     )
-
     assert operations.map(lambda subject: subject, tree) is tree
     assert operations.map(lambda subject: labelled(renamed(subject)), tree) == twice
     for path, element in walk(tree):

@@ -62,9 +62,7 @@ def test_every_pattern_of_a_text_knows_its_place() -> None:
 def test_equal_patterns_have_each_the_place_in_its_file(tmp_path: Path) -> None:
     file = tmp_path / "one.gram"
     file.write_text("(a)\n  (a)", encoding="utf-8")
-
     (one, two), three = load_file(file), parse("\n (a)", "b.gram").patterns[0]
-
     assert one == two == three
     places = [f"{file}:1:1", f"{file}:2:3", "b.gram:2:2"]
     assert [str(origin(each)) for each in (one, two, three)] == places

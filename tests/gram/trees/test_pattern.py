@@ -38,10 +38,8 @@ def chain(levels: int) -> Pattern:
 
 def test_parts_are_frozen_and_frozen_ones_kept() -> None:
     labels, properties, elements = frozenset({"A"}), pmap({"k": 1}), (Pattern(),)
-
     subject = Subject("a", labels, properties)
     pattern = Pattern(subject, elements)
-
     assert subject.properties is properties
     assert pattern.elements is elements
     assert Subject("a", ["A", "A"], {"k": [1]}) == Subject("a", {"A"}, pmap({"k": pvector([1])}))
@@ -52,7 +50,6 @@ def test_parts_are_frozen_and_frozen_ones_kept() -> None:
 
 def test_nothing_can_be_assigned() -> None:
     pattern = loads_one("(a)")
-
     for change in (
         lambda: setattr(pattern, "value", Subject()),
         lambda: setattr(pattern.value, "identity", "b"),
