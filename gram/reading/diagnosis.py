@@ -15,6 +15,7 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from ..errors import MAX_LEVELS, GramDecodeError
 from ..grammar import Rule, grammar, terminal
@@ -24,25 +25,6 @@ from .lexer import END, ERROR, tokens
 from .scalars import QUOTES
 from .syntax import Token
 
-# What a reader calls the parts of the grammar, widest first: where a pattern may begin, its
-# tokens are not named one by one.
-_PARTS = (
-    ("_pattern", "a pattern"),
-    ("annotation", "an annotation"),
-    ("_annotatable", "a pattern"),
-    ("element", "an element"),
-    ("value", "a value"),
-    ("bound", "a number"),
-    ("key", "a key"),
-    ("label_name", "a label name"),
-    ("identifier", "an identifier"),
-    ("symbol", "a symbol"),
-    ("label", "a label"),
-    ("record", "a record"),
-    ("node", "a node"),
-    ("arrow", "an arrow"),
-)
-
 _TERMINALS = {
     END: "the end of the text",
     "BACKTICK": "a backticked string",
@@ -51,23 +33,18 @@ _TERMINALS = {
 # What may follow almost any number or word, and is hardly ever what was meant.
 _UNLIKELY = {"DOTS", "ELLIPSIS", "BACKTICK"}
 
-_FOUND = {
-    "DOUBLE": "double-quoted string ",
-    "SINGLE": "single-quoted string ",
-    "BACKTICK": "backticked string ",
-    "FENCE": "fenced string ",
-    "TAGGED_FENCE": "tagged string ",
-    "MEASUREMENT": "measurement ",
-    "DECIMAL": "decimal ",
-    "HEXADECIMAL": "hexadecimal number ",
-    "OCTAL": "octal number ",
-    "INTEGER": "integer ",
-}
-
 _LONGEST_SHOWN = 40
 
 CLOSERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 """The terminal that closes the bracket which another opens."""
+
+
+@cache
+def words() -> dict[str, Any]:
+    """What is in ``hints.toml``, with the names and numbers of the grammar."""
+    text = Path(__file__).with_name("hints.toml").read_text(encoding="utf-8")
+    number, name = r"(?<![\w.])-?\d+(?:\.\d+)?", terminal("SYMBOL").pattern
+    return tomllib.loads(text.replace("NUMBER", number).replace("NAME", name))
 
 
 def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeError:
@@ -147,7 +124,7 @@ def _named(text: str, token: Token) -> str:
     if token.type == ERROR and not found.isprintable():
         name = unicodedata.name(found, "")
         return f"character U+{ord(found):04X}" + (f" ({name})" if name else "")
-    kind = _FOUND.get(token.type, "")
+    kind: str = words()["found"].get(token.type, "")
     if len(found) > _LONGEST_SHOWN or not found.isprintable():
         return kind.rstrip() or f"`{found[:_LONGEST_SHOWN]}…`"
     return kind + (found if "`" in found else f"`{found}`")
@@ -163,23 +140,23 @@ def _expected(stack: Sequence[int]) -> tuple[str, ...]:
         trail = list(stack)
         if take(trail, name):
             shifts[name] = trail[-1] if name == END else trail[-2]
-    words: list[str] = []
-    for part, word in _PARTS:
+    said: list[str] = []
+    for part, word in words()["parts"]:
         covered = [
             name
             for name in first_of(part)
             if name in shifts and part in grammar().states[shifts[name]]
         ]
         if covered:
-            words.append(word)
+            said.append(word)
             for name in covered:
                 del shifts[name]
     literals = grammar().literals
     rest = shifts.keys() - _UNLIKELY or shifts.keys()
     marks = sorted((literals[mark] for mark in rest & literals.keys()), key=lambda m: (len(m), m))
-    words.extend(f"`{mark}`" for mark in marks)
-    words.extend(_TERMINALS.get(other, other) for other in sorted(rest - literals.keys()))
-    return tuple(dict.fromkeys(words))
+    said.extend(f"`{mark}`" for mark in marks)
+    said.extend(_TERMINALS.get(other, other) for other in sorted(rest - literals.keys()))
+    return tuple(dict.fromkeys(said))
 
 
 @cache
@@ -341,24 +318,13 @@ def _odd_character(before: str, rest: str) -> str | None:
 # --- slips by their spelling and by their place
 
 
-@cache
-def hints() -> dict[str, list[tuple[str, str, list[str], str]]]:
-    """The rows of ``hints.toml``, with the names and numbers of the grammar."""
-    text = Path(__file__).with_name("hints.toml").read_text(encoding="utf-8")
-    name = terminal("SYMBOL").pattern
-    return tomllib.loads(text.replace("NUMBER", _NUMBER).replace("NAME", name))
-
-
-_NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?"
-
-
 def _from_table(table: str, before: str, rest: str, expected: Collection[str]) -> str | None:
-    for end, at, needed, hint in hints()[table]:
+    for end, at, needed, hint in words()[table]:
         ended = re.search(rf"(?:{end})\Z", before, re.ASCII)
         begun = ended and re.match(at, rest, re.ASCII)
         if ended and begun and not (needed and set(needed).isdisjoint(expected)):
-            words = ended.groupdict() | begun.groupdict()
-            return Template(hint).substitute({name: _short(word) for name, word in words.items()})
+            said = ended.groupdict() | begun.groupdict()
+            return Template(hint).substitute({name: _short(word) for name, word in said.items()})
     return None
 
 

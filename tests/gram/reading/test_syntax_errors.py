@@ -7,13 +7,12 @@ import pickle
 import re
 import sys
 from collections.abc import Callable
-from itertools import chain
 
 import pytest
 from hypothesis import given
 
 from gram import GramDecodeError, GramEncodeError, Subject, loads, loads_one, syntax_errors
-from gram.reading.diagnosis import hints
+from gram.reading.diagnosis import words
 from tests.gram.strategies import any_texts, spoilt_texts, token_texts
 from tests.gram.texts import table
 from tests.gram.trees.test_pattern import nested_list
@@ -44,7 +43,7 @@ def test_an_error_says_what_was_found_what_was_expected_and_how_to_mend_it(
 
 def test_every_hint_has_a_case() -> None:
     shown = [case["error"].partition("\nhint: ")[2] for case in CASES]
-    for *_, hint in chain.from_iterable(hints().values()):
+    for *_, hint in (*words()["spellings"], *words()["places"]):
         pattern = re.compile(re.sub(r"\\\$\w+", ".*", re.escape(hint)))
         assert any(map(pattern.fullmatch, shown)), hint
 
