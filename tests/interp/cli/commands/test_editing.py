@@ -79,19 +79,6 @@ def test_set_of_a_setting_that_is_not_there_names_the_command_that_adds_it(progr
     assert gram("get", str(program), path).stdout == "0.2\n"
 
 
-def test_a_pattern_that_is_not_gram_is_said_to_be_the_value(program: Path) -> None:
-    done = gram("set", str(program), "greeter", "5")
-    assert done.returncode == 3
-    assert done.stderr.startswith("VALUE:1:1: error[syntax] unexpected integer `5`")
-
-
-def test_a_signature_that_is_not_gram_is_refused_with_its_place(program: Path) -> None:
-    done = gram("set", str(program), "greeter.tools.*.signature", "(x)==>")
-    said, hint = done.stderr.splitlines()
-    assert said.endswith("unexpected end of the text at 1:7")
-    assert hint == "  hint: expected a node"
-
-
 def test_a_part_of_the_wrong_type_does_not_hide_the_others(tmp_path: Path) -> None:
     path = tmp_path / "p.gram"
     path.write_text(

@@ -100,18 +100,6 @@ def test_what_others_use_is_used_where_they_are_linted_together(repository: Path
     assert codes(repository / "desk.gram") == []
 
 
-def test_copies_and_types_are_compared_from_file_to_file(repository: Path) -> None:
-    (repository / "other.gram").write_text(
-        '[other:Agent {instruction: "Find it.", model: "Offline/rehearsal"} |\n'
-        '  [mail:Tool {description: "Reads all mail"} | (n::Text)==>(::Text)]]\n'
-    )
-
-    assert (
-        "other.gram",
-        f'near-duplicate: "mail" repeats "mail" at {repository / "desk.gram"}:3:4, in other words',
-    ) in codes(repository / "desk.gram", repository / "other.gram")
-
-
 def test_a_fix_knows_the_tools_that_are_imported(repository: Path) -> None:
     desk = repository / "desk.gram"
     desk.write_text(desk.read_text().replace("`search`", "`serch`"))

@@ -56,19 +56,6 @@ def test_nothing_found_is_the_answer_no(folder: Path) -> None:
     assert gram("query", "--count", "(:Nothing)", str(folder / "a.gram")).stdout == "0\n"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "message"),
-    [
-        ("(:Agent", "PATTERN:1:8: error[syntax] unexpected end of the text"),
-        ("(a) (b)", "PATTERN:1:1: error[syntax] expected one pattern, found 2"),
-    ],
-)
-def test_a_pattern_that_is_no_pattern_is_told(folder: Path, pattern: str, message: str) -> None:
-    done = gram("query", pattern, str(folder))
-    assert done.returncode == 3
-    assert done.stderr.startswith(message)
-
-
 def test_rewrite_shows_what_would_change_and_writes_with_i(folder: Path) -> None:
     one, other = folder / "a.gram", folder / "sub" / "c.gram"
     words = ('[_a:Agent {model: "OpenAI/x"}]', '[_a:Agent {model: "Ollama/y"}]')

@@ -114,12 +114,6 @@ def test_a_recording_that_was_cut_off_says_where_it_ends(file: Path) -> None:
     refused(gram("replay", str(file)), 1, "the recording ends here: the run is awaiting tools")
 
 
-@pytest.mark.parametrize("command", ["replay", "trace"])
-def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
-    done = gram(command, str(HELLO))
-    refused(done, 3, "this is not the record of a run", "hint: `gram run --record FILE` writes one")
-
-
 def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_path: Path) -> None:
     file = str(tmp_path / "denied.run.gram")
     gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)

@@ -30,22 +30,10 @@ def test_tools_says_why_one_does_not_bind(tmp_path: Path) -> None:
     done = gram("tools", HELLO, "--tools", str(path), "--json")
 
     (row,) = json.loads(done.stdout)
-    assert done.returncode == 1
-    assert row["binds"] is False
-    assert row["implementation"] == f"{path}:3"
-    lines = row["problem"].splitlines()
-    assert len(lines) == 2
-    for line, difference in zip(
-        lines,
-        (
-            'default of `personName`: spec "world", implementation 1',
-            'type of `personName`: spec "string", implementation "integer"',
-        ),
-        strict=True,
-    ):
-        assert line.startswith(
-            f'{HELLO}:7:3: tool "sayHello" differs: {difference} (implemented at {path}:3); '
-        )
+    told = f'{HELLO}:7:3: tool "sayHello" differs: default of `personName`: spec "world", '
+    assert (done.returncode, row["binds"], row["implementation"]) == (1, False, f"{path}:3")
+    assert row["problem"].startswith(f"{told}implementation 1 (implemented at {path}:3); ")
+    assert row["problem"].count("\n") == 1, "the type differs, too"
 
 
 def test_tools_writes_the_gram_of_python_and_of_json(tmp_path: Path) -> None:

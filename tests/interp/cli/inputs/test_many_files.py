@@ -103,10 +103,6 @@ def test_set_without_in_place_prints_each_file_under_its_name(agents: Path) -> N
     assert 'model: "OpenAI/m"' in (agents / "agents/a.gram").read_text()
 
 
-def test_in_place_and_diff_are_refused_together(agents: Path) -> None:
-    refused(gram("set", "-i", "--diff", "*.model", "Ollama/x", "agents", cwd=agents), 2, "--diff")
-
-
 def test_get_lists_which_file_each_value_is_from(agents: Path) -> None:
     (agents / "agents/b.gram").unlink()
 
