@@ -14,9 +14,8 @@ from pathlib import Path
 
 from benchmarks.notation import agents, least
 from gram import Diagnostic
-from interp.cli.lsp.completion import completions
 from interp.cli.lsp.open_files import Meaning, OpenFile
-from interp.cli.lsp.told import told_at
+from interp.cli.lsp.told import completions, told_at
 from interp.models import check_program, lint_program
 from lenses_ext import load_project, parse_program
 

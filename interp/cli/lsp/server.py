@@ -26,9 +26,8 @@ from lenses_ext.rules import with_levels
 from ...models import check_program, lint_program
 from ..inputs.project import project_levels
 from . import outline
-from .completion import completions
 from .open_files import Meaning, OpenFile, Positions
-from .told import arrow_hints, signature_help, told_at
+from .told import arrow_hints, completions, signature_help, told_at
 
 PAUSE = 0.2
 """How many seconds after the last key faults are looked for."""

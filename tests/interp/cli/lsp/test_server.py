@@ -13,8 +13,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
-from interp.cli.lsp.completion import completions
 from interp.cli.lsp.open_files import Meaning, OpenFile
+from interp.cli.lsp.told import completions
 from tests.interp.cli.process import has, relayed, rows
 from tests.paths import ROOT
 
