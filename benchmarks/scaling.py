@@ -28,7 +28,7 @@ from interp import open_store
 from interp.history import RunStore
 from interp.history.stores import PostgresDatabase, StoredRun
 from interp.machine import start
-from interp.workers import Registry
+from interp.workers.looking import QUEUES, seen
 from interp.workers.queue import make_worker_tables
 from tests.interp.postgres import PostgresServer, serving_postgres
 
@@ -171,16 +171,16 @@ def main() -> None:
     with serving_postgres() as server, server.database() as address, open_store(address) as store:
         keep_on_disk(address)
         store.ready()
-        assert isinstance(store.database, PostgresDatabase)
-        make_worker_tables(store.database)
-        workers = Registry(store.database)
+        database = store.database
+        assert isinstance(database, PostgresDatabase)
+        make_worker_tables(database)
         asyncio.run(notifications(server, address, given.listeners))
         renewals(store)
         began = time.perf_counter()
         filled(store, given.runs, given.claimed)
         print(f"  {given.runs} runs put in, in {time.perf_counter() - began:.0f} s", flush=True)
         for number in range(given.workers):
-            workers.seen(f"w-{number}", f"w{number}", ["q"], {})
+            seen(database, f"w-{number}", f"w{number}", ["q"])
         state, _, _ = start(AGENT, "go")
         log = StoredRun(store, str(uuid4()))
         log.begin(state, [])
@@ -191,9 +191,10 @@ def main() -> None:
 
         say("a claim, and letting go", timed(held, 100, 10))
         say("a page of 100 runs", timed(lambda: list(store.rows(limit=100)), 10, 1))
-        seen = timed(lambda: workers.seen("w-7", "w7", ["q"], {}), 50, 5)
-        say("a worker says that it lives", seen)
-        say("a worker looks for new queues", timed(workers.queues, 50, 5))
+        told = timed(lambda: seen(database, "w-7", "w7", ["q"]), 50, 5)
+        say("a worker says that it lives", told)
+        found = timed(lambda: database.execute(QUEUES), 50, 5)
+        say("a worker looks for new queues", found)
         stalled = timed(lambda: store.database.execute(STALLED), 20, 2)
         say("a look for jobs of dead workers", stalled)
         ended = datetime.now(UTC) - timedelta(seconds=86400 + (given.runs - 10_000) / 10)

@@ -206,7 +206,7 @@ def forget_dead(database: PostgresDatabase) -> None:
     database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", run_queue.SEEN)
 
 
-_QUEUES: Final = (  # from one name to the next in the index: a queue may have many runs
+QUEUES: Final = (  # from one name to the next in the index: a queue may have many runs
     "WITH RECURSIVE each AS (SELECT min(queue) AS queue FROM gram_runs UNION ALL "
     "SELECT (SELECT min(queue) FROM gram_runs WHERE gram_runs.queue > each.queue) "
     "FROM each WHERE queue IS NOT NULL) "
@@ -363,7 +363,7 @@ class Looks:
         for queue, error in list(self._left.items()):
             if error.held and not self._limits.is_held(error.held):
                 del self._left[queue]  # it is learned of again
-        for name, run in self._database.execute(_QUEUES):
+        for name, run in self._database.execute(QUEUES):
             if name in self.queues or name in self._left or not (found := self._read(run)):
                 continue
             if reason := self._why_not(found):

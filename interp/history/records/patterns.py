@@ -309,7 +309,7 @@ _NOTES: Final = {kind.__name__: Form(kind) for kind in get_args(Note)}
 def event_written(
     event: Event, written: set[str], seconds: float | None = None, request: str | None = None
 ) -> Pattern:
-    """Convert an event to a pattern; see `WrittenEvent`.
+    """Convert an event to a pattern; see `written_event`.
 
     Args:
         event: the event.

@@ -90,6 +90,8 @@ def test_a_run_that_has_had_events_is_written_whole(path: Path) -> None:
     other = RunFile(path.with_name("other.gram"))
     other.begin(run.state, ())
     assert load_run(other.path).state == run.state
+    assert load_run(path).steps[0].seconds == 0.1
+    assert other.path.stat().st_mode & 0o777 == 0o600
     assert other.path.read_text().splitlines()[1:] == run_text(run.state).splitlines()[1:]
 
 
