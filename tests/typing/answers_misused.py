@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypedDict, assert_type
+from typing import Any, Literal, TypedDict, assert_type
 
 from pydantic import BaseModel
 
@@ -43,8 +43,10 @@ async def it_is_so_in_a_loop(agent: Pattern) -> None:
     assert_type((await arun(agent, "hi", answer_type=Person)).value, Person)
 
 
-def without_one_it_is_any(agent: Pattern) -> None:
+def without_a_class_it_is_any(agent: Pattern) -> None:
     assert_type(run(agent, "hi").value, Any)
+    assert_type(run(agent, "hi", answer_type=int | str).value, Any)
+    assert_type(run(agent, "hi", answer_type=Literal["long", "short"]).value, Any)
     response: AgentResponse = run(agent, "hi")
     assert_type(response.value, Any)
 
