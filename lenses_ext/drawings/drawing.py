@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
-from gram import GramError, Pattern, Symbol, TreePath, Value, is_reference, write_value
+from gram import GramError, Pattern, Symbol, TreePath, Value, is_edge, is_reference, write_value
 from gram.display import visible
 from gram.errors import expect
 from gram.words import did_you_mean
@@ -228,7 +228,7 @@ class _Drawer:
             else:
                 continue
             self._edge(drawn, has, "has")
-        for _, arrow in edges_in(agent.pattern):
+        for arrow in (each for _, each in edges_in(agent.pattern) if is_edge(each)):
             source, target = (self._named(it.value.identity, agent, group) for it in arrow.elements)
             self._edge(source, target, *_said_at(arrow))
         return drawn

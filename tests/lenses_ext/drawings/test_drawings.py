@@ -98,6 +98,7 @@ def test_agents_that_refer_or_hand_over_to_each_other_are_drawn() -> None:
 
     assert {("a", "has", "b", ""), ("b", "has", "c", "")} <= arrows(drawing_of(program))
     assert to_svg(drawing_of(program)).startswith("<svg")
+    assert not drawing_of(parse_program("[a:Agent | [:Gram.Walk | [b | c], d]]")).edges, "no arrow"
     resolved = drawing_of(resolve(parse_program(HANDS), "triage"))
     assert arrows(resolved) == {("triage", "handoff", "billing", "hands over")}
     assert {node.kind for node in resolved.nodes} == {"agent"}
