@@ -172,7 +172,7 @@ def new_errors(before: Document | Project, after: Document | Project) -> tuple[D
         added = []
         for each in new:
             if same := known.get(key(each, after)):
-                same.pop()
+                same.pop(0)
             else:
                 added.append(each)
         old, new = tuple(chain.from_iterable(known.values())), tuple(added)
