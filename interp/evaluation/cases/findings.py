@@ -62,8 +62,7 @@ def answer_of(
 ) -> tuple[bool | None, str]:
     """Whether a check says yes, and what is to be said of it; None where it does not answer."""
     try:
-        given = (response, case) if takes_case(check) else (response,)
-        answer = check(*given)
+        answer = check(response, case) if takes_case(check) else check(response)
         is_yes = not isinstance(answer, str) and bool(answer)
     except AssertionError as error:
         return False, f"check {name} fails" + (f": {error}" if str(error) else "")

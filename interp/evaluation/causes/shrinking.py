@@ -395,8 +395,7 @@ class _Oracle:
             return run.state if is_same else None
         finally:
             if model:
-                events = run.state.events
-                self.requests += sum(isinstance(each, ModelReplied) for each in events)
+                self.requests += sum(isinstance(each, ModelReplied) for each in run.state.events)
         if self.check is None:
             return None
         name = getattr(self.check, "__name__", "check")

@@ -162,8 +162,7 @@ class WrittenExperiment:
                 says = {name: value} if name in _OF_ARM else {"edits": {name: value}}
                 arm = self._arm(Reader(Pattern(Subject("", {_ARM}, says)), _ARM, _OF_ARM))
                 text = value if isinstance(value, str) else write_value(value)
-                label = shortened(" ".join(text.split()), _LONGEST)
-                self._add(levels, factor, arm, base, label)
+                self._add(levels, factor, arm, base, shortened(" ".join(text.split()), _LONGEST))
             if len(levels) < 2:
                 hint = "write levels: […], or an arm for each: [name:Factor | (one:Arm {…}), …]"
                 told = f"a factor needs two levels, found {len(levels)}"

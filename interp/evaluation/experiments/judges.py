@@ -373,8 +373,7 @@ def judged_by(
         chosen = cast(BeginOptions, {**options, "observe": observe})
         if trial.run:
             own = f"{trial.run.run}.{file_name(name)}:{os.urandom(4).hex()}"
-            store = open_store(trial.run.place)
-            chosen["record"] = StoredRun(store, own, closes_store=True)
+            chosen["record"] = StoredRun(open_store(trial.run.place), own, closes_store=True)
         run = begin(agent, question_of(trial.case, answer=trial.content), library, **chosen)
         try:
             value, reason = verdict_in((await run.afinish()).value)

@@ -186,8 +186,8 @@ class Metric:
         if trial.failure is not None and not self.of_failed:
             return Score(self.worst, "the run failed")
         try:
-            given = (trial, trial.case) if takes_case(self.measure) else (trial,)
-            found = self.measure(*given)
+            takes_both = takes_case(self.measure)
+            found = self.measure(trial, trial.case) if takes_both else self.measure(trial)
             if inspect.isawaitable(found):
                 found = await found
             return _score(found)

@@ -421,8 +421,7 @@ class Folder:
         known = (*plan.cases, *plan.pilot)
         case = next(index for index, each in enumerate(known) if each.name == name)
         number = plan.arms.index(arm)
-        parts = [f"{case + 1:04}", f"{repeat + 1}", f"{number + 1}", file_name(arm)]
-        return self._address("-".join(parts))
+        return self._address(f"{case + 1:04}-{repeat + 1}-{number + 1}-{file_name(arm)}")
 
     def _address(self, run: str) -> Address:
         return Address(str(self.path / _RUNS), run)

@@ -104,8 +104,7 @@ def verdict(found: Comparison) -> str:
     if is_pair:
         return f"{' and '.join(found.factors)} interact"
     is_better = (found.difference > 0) == (found.direction == "higher")
-    who = " ".join((*found.factors, found.arm))
-    return f"{who} is {'better' if is_better else 'worse'}"
+    return " ".join((*found.factors, found.arm, "is", "better" if is_better else "worse"))
 
 
 def marked(metric: str, primary: str) -> str:
@@ -306,8 +305,7 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
 
 def _score(score: Score) -> str:
     words: dict[object, str] = {True: "yes", False: "no", None: "none"}
-    is_word = isinstance(score.value, bool | None)
-    shown = words[score.value] if is_word else f"{score.value:.4g}"
+    shown = words[score.value] if isinstance(score.value, bool | None) else f"{score.value:.4g}"
     return f"{shown}: {shortened(score.problem, _LONGEST)}" if score.problem else shown
 
 

@@ -69,8 +69,7 @@ def slices(cases: Sequence[Case], passed: Scores, columns: Iterable[str]) -> tup
             is_in = [name in each for each in kinds]
             mine = [number for number, inside in enumerate(is_in) if inside]
             rate = pass_rate([cases[n] for n in mine], [passed[n] for n in mine])
-            p_value = _difference(cases, passed, is_in)
-            found.append(Slice(column, name, len(mine), rate, p_value))
+            found.append(Slice(column, name, len(mine), rate, _difference(cases, passed, is_in)))
         own = range(first, len(found))
         is_one = len(names) == 2 and all(len(each) == 1 for each in kinds)
         tests += [tuple(own)] if is_one else [(each,) for each in own]

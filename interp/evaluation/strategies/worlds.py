@@ -310,8 +310,7 @@ def replies_to(request: Request, *, hostile: bool = True) -> st.SearchStrategy[A
         if request.tools:
             odd = st.sampled_from(request.tools).flatmap(_broken_calls) | fitting | odd
         refusals = _said.map(lambda text: Message(AssistantRole, text, refused=True))
-        spoilt = refusals | _said.map(_cut_off) | st.just("") | _said
-        kinds += [_calling(odd), spoilt]
+        kinds += [_calling(odd), refusals | _said.map(_cut_off) | st.just("") | _said]
     return st.sampled_from(kinds).flatmap(lambda kind: kind)
 
 
