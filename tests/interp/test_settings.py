@@ -92,6 +92,9 @@ def test_extra_fields_are_sent_as_they_are_and_leave_ours_alone() -> None:
 def test_parallel_tool_calls_are_spoken_of_only_where_there_are_tools() -> None:
     assert sent({"parallelToolCalls": False}, (TOOL,))["parallel_tool_calls"] is False
     assert "parallel_tool_calls" not in sent({"parallelToolCalls": False})
+    settings = Settings({"parallelToolCalls": False})
+    request = Request(Model("A", "b"), "x", empty_context, (TOOL,), settings)
+    assert "parallel_tool_calls" not in request_body(request, "functions")  # it has no such field
 
 
 def test_the_programs_settings_go_over_the_wire(model_server: ModelServer) -> None:
