@@ -8,4 +8,9 @@ from .program_changes import (
     judge_merge as judge_merge,
     level_of as level_of,
 )
-from .signature_changes import Level, ProgramChange, ProgramChanges, Said
+from .signature_changes import (
+    Level as Level,
+    ProgramChange as ProgramChange,
+    ProgramChanges as ProgramChanges,
+    Said as Said,
+)

@@ -16,7 +16,13 @@ from .agent import (
     traversal_at,
     with_skills,
 )
-from .callable import answer_diagnostics, answer_schema, tool_spec_of, with_types, written_signature
+from .callable import (
+    answer_diagnostics,
+    answer_schema,
+    tool_spec_of as tool_spec_of,
+    with_types,
+    written_signature as written_signature,
+)
 from .model import SETTINGS as SETTINGS, Model, setting_problems
 from .tool_spec import (
     TOOL_SPECS,

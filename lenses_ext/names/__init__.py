@@ -1,8 +1,28 @@
 """What a name means in a program: scopes, references, and what can be wrong with them."""
 
-from .imports import IMPORTS, SKILL_FILE, UnreadSkill, having_skills, imports_of, skill_in
-from .name_rules import DEFINED_TWICE, IMPORT_CHECKS, REFERENCE_CHECKS, TYPE_CHECKS, Use, uses
-from .projects import Project, expect_documents, load_project, load_together, project_root
+from .imports import (
+    IMPORTS as IMPORTS,
+    SKILL_FILE as SKILL_FILE,
+    UnreadSkill as UnreadSkill,
+    having_skills as having_skills,
+    imports_of as imports_of,
+    skill_in as skill_in,
+)
+from .name_rules import (
+    DEFINED_TWICE,
+    IMPORT_CHECKS,
+    REFERENCE_CHECKS,
+    TYPE_CHECKS,
+    Use as Use,
+    uses as uses,
+)
+from .projects import (
+    Project,
+    expect_documents as expect_documents,
+    load_project,
+    load_together as load_together,
+    project_root as project_root,
+)
 from .references import (
     D,
     ProgramLike,
