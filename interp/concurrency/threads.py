@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import closing, nullcontext
 from contextvars import ContextVar, copy_context
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
@@ -44,18 +45,17 @@ async def call_in_thread(function: Callable[[], T]) -> T:
             with clock.standing_still() if clock else nullcontext():
                 await asyncio.wrap_future(work.turn)
         work.begin()
+        outcome = asyncio.wrap_future(work.outcome)
+        outcome.add_done_callback(look_at_error)
+        try:
+            await asyncio.wait([outcome])
+        except asyncio.CancelledError:
+            await asyncio.wait([outcome], timeout=GRACE)
+            if not outcome.done():
+                raise
     except BaseException:  # raised again, when other work has its turn
         work.leave_behind()
         raise
-    outcome = asyncio.wrap_future(work.outcome)
-    try:
-        await asyncio.wait([outcome])
-    except asyncio.CancelledError:
-        await asyncio.wait([outcome], timeout=GRACE)
-        if not outcome.done():
-            outcome.add_done_callback(look_at_error)
-            work.leave_behind()
-            raise
     found: T = outcome.result()
     return found
 
@@ -177,7 +177,9 @@ _inside: ContextVar[_Work | None] = ContextVar("_inside", default=None)
 class _Workers:
     """Who works and who waits for a turn, in the order in which they came.
 
-    Nothing here takes a lock, for the same reason as in `loops`: each step on a list is whole.
+    Nothing here takes a lock, for the same reason as in `loops`: each step on a list is whole. No
+    place is lost where Ctrl-C comes between two steps: in the main thread it goes from list to list
+    in one.
     """
 
     def __init__(self) -> None:
@@ -187,17 +189,24 @@ class _Workers:
 
     def queue(self, work: _Work) -> None:
         """Give some work its turn as soon as that may be."""
-        if work.is_inside_other:
+        if work.is_inside_other or (not self._waiting and _moved(self._free, work.places)):
             work.turn.set_result(None)
         else:
             self._waiting.append(work)
-            self._give_turns()
+            self._give_turns_elsewhere()
 
     def release(self, work: _Work) -> None:
         """Count some work no longer: it has ended, or is left behind."""
         work.turn.cancel()  # if it still waits for it
-        if work.places:
-            self._free.append(work.places.pop())
+        _moved(work.places, self._free)
+        self._give_turns_elsewhere()
+
+    def _give_turns_elsewhere(self) -> None:
+        if not self._waiting or not self._free:
+            return
+        if threading.current_thread() is threading.main_thread():
+            threading.Thread(target=self._give_turns, daemon=True).start()
+        else:
             self._give_turns()
 
     def _give_turns(self) -> None:
@@ -211,11 +220,20 @@ class _Workers:
             except IndexError:
                 self._free.append(place)
                 continue  # more may have come meanwhile
+            work.places.append(place)  # before its turn, from which on it may be released
             if work.turn.set_running_or_notify_cancel():
-                work.places.append(place)
                 work.turn.set_result(None)
             else:
-                self._free.append(place)
+                _moved(work.places, self._free)
+
+
+def _moved(source: list[bool], target: list[bool]) -> bool:
+    """Move one place to another list, in a step that is whole; returns whether there was one."""
+    try:
+        target.extend(islice(iter(source.pop, None), 1))
+    except IndexError:
+        return False
+    return True
 
 
 _workers = _Workers()

@@ -12,10 +12,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -33,10 +34,13 @@ from interp import (
     resume_run,
     tool,
 )
+from interp.concurrency import call_in_thread
+from interp.concurrency.threads import MOST_THREADS
 from interp.history.records import has_nothing_begun
 from interp.history.stores import StoredRun
 from tests.paths import ROOT
 
+T = TypeVar("T")
 ROOMS = tuple(
     str(ROOT / "interp" / room) for room in ("execution", "history", "running", "concurrency")
 )
@@ -76,9 +80,10 @@ class Interrupting:
 
     def __init__(self, line: int) -> None:
         self.line, self.passed = line, 0
+        self._traces = self._trace  # Python 3.11 calls it once more after it was let go
 
     def __enter__(self) -> Interrupting:
-        sys.settrace(self._trace)
+        sys.settrace(self._traces)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -92,7 +97,7 @@ class Interrupting:
             if self.passed == self.line:
                 sys.settrace(None)
                 raise KeyboardInterrupt
-        return self._trace
+        return self._traces
 
 
 class Trial:
@@ -146,9 +151,13 @@ def by_asyncio_run(run: Run) -> str:
 
 
 def by_run_until_complete(run: Run) -> str:
+    return until_complete(run.afinish()).content
+
+
+def until_complete(main: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(run.afinish()).content
+        return loop.run_until_complete(main)
     finally:
         tasks = asyncio.all_tasks(loop)
         for task in tasks:
@@ -264,6 +273,22 @@ def test_a_run_goes_on_when_ctrl_c_comes_at_any_moment(often: int, tmp_path: Pat
         except KeyboardInterrupt:
             thread.join()
         goes_on(trial, file, number % 2 == 0, f"after {wait} s")
+
+
+@cut_coroutines
+@pytest.mark.parametrize("calls", [1, MOST_THREADS + 5])
+def test_as_many_threads_work_whatever_line_was_interrupted(calls: int) -> None:
+    async def work(function: Callable[[], object]) -> None:
+        await asyncio.gather(*(call_in_thread(function) for _ in range(calls)))
+
+    with Interrupting(-1) as counting:
+        until_complete(work(lambda: None))
+    for line in lines_to_try(counting.passed, 60):
+        with suppress(KeyboardInterrupt), Interrupting(line):
+            until_complete(work(lambda: time.sleep(0.01)))
+
+    calls = MOST_THREADS
+    until_complete(work(threading.Barrier(MOST_THREADS, timeout=20).wait))
 
 
 @cut_coroutines
