@@ -139,8 +139,9 @@ def limit_body(
                     if size > most:
                         raise error
                     for at in range(0, len(piece), _UNPACKED):
-                        yield piece[at : at + min(_UNPACKED, left)]
-                        left -= _UNPACKED
+                        part = piece[at : at + min(_UNPACKED, left)]
+                        yield part
+                        left -= len(part)
                         if left <= 0:
                             return
                     await pace.keep()
