@@ -105,10 +105,8 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        is_chat, of_chat = (
-            dialect != "responses",
-            {**providers.CHAT_FIELDS, "maxTokens": max_tokens},
-        )
+        is_chat = dialect != "responses"
+        of_chat = {**providers.CHAT_FIELDS, "maxTokens": max_tokens}
         speaking: Callable[..., Wire] = ChatCompletions if is_chat else Responses
         self._wire = speaking(
             dialect=dialect,
@@ -282,7 +280,7 @@ async def _incoming(
         return [piece for event in found for piece in reply.add(event)]
 
     async with aclosing(response.aiter_bytes()) as coming:
-        while not reply.is_done:
+        while True:
             data = await server.piece(coming, begun=has_said)
             size += len(data or b"")
             if size > most:  # unpacked
@@ -307,12 +305,15 @@ async def _incoming(
             body.clear()
             if data is None:
                 pieces += await _read(events.size, partial(added, events.rest()))
+            if data is None or reply.is_done:
+                break
             for piece in pieces if streaming else ():
                 has_said = True
                 yield piece
-            if data is None:
-                break
-    yield await _read(size, lambda: wire.read(reply.whole(), request))
+    whole = await _read(size, lambda: wire.read(reply.whole(), request))
+    for piece in pieces if streaming else ():  # after it: without words, it can be asked again
+        yield piece
+    yield whole
 
 
 def _read_whole(body: bytearray, wire: Wire, request: Request, server: Server) -> Reply:

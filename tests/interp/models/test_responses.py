@@ -129,6 +129,18 @@ def test_a_stream_that_breaks_before_its_first_word_is_asked_for_again(
     assert len(model_server.requests) == 3
 
 
+def test_a_stream_that_is_wrong_as_soon_as_it_comes_is_asked_for_again(
+    model_server: ModelServer,
+) -> None:
+    said = {"type": "response.output_text.delta", "output_index": 0, "delta": "never"}
+    cut = f"data: {json.dumps(said)}\n\ndata: [DONE]\n\n".encode()
+    model_server.will_say(Answer(raw=cut, headers={"content-type": "text/event-stream"}), THINKING)
+    *pieces, reply = ask(OpenAIModel(model_server.url, "key", "responses"), "stream")
+    assert reply.message.content == "Hello, Al!"
+    assert "never" not in pieces
+    assert len(model_server.requests) == 2
+
+
 def test_openai_itself_is_asked_in_responses_and_others_in_chat(
     monkeypatch: pytest.MonkeyPatch, hello_world: Pattern
 ) -> None:
