@@ -2,7 +2,8 @@
 
 Two loops run in daemon threads, each from its first coroutine on. Runs that somebody waits for in
 a blocking call go on in the first; no line of the user's code runs in it. The user's coroutines
-run in the second one, which is replaced when it does not answer. A child of ``fork`` begins anew.
+run in the second one, which is replaced when it does not answer: what goes on in it goes on to its
+end, since it may only be slow. A child of ``fork`` begins anew.
 """
 
 from __future__ import annotations
@@ -328,17 +329,19 @@ class _LoopThread:
 
     async def begun(self, make: Callable[[], Awaitable[T]]) -> _Begun[T]:
         """Begin a coroutine in the loop, or in a new one if something blocks it."""
+        notice = _NOTICE
         while True:
             loop = self.running()
             begun = _Begun(loop, make)
             begun.begin()
-            await asyncio.wait([asyncio.wrap_future(begun.began)], timeout=_NOTICE)
+            await asyncio.wait([asyncio.wrap_future(begun.began)], timeout=notice)
             if begun.began.done() or not begun.began.cancel():
                 return begun
             made = self._made.get(self._name)
             if made is not None and made.loop is loop:
                 del self._made[self._name]
-                loop.call_soon_threadsafe(loop.stop)
+                loop.call_soon_threadsafe(_stop_at_end, loop)
+            notice *= 2  # on a busy machine no loop may begin it at once
 
     def stop(self) -> None:
         """End the loop, and what goes on in it, within a moment."""
@@ -347,6 +350,14 @@ class _LoopThread:
             with suppress(RuntimeError):
                 made.loop.call_soon_threadsafe(made.loop.stop)
                 made.thread.join(_AT_EXIT)
+
+
+def _stop_at_end(loop: asyncio.AbstractEventLoop) -> None:
+    """Stop a loop when nothing goes on in it."""
+    if tasks := asyncio.all_tasks(loop):
+        tasks.pop().add_done_callback(lambda _: _stop_at_end(loop))
+    else:
+        loop.stop()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from interp.concurrency import in_loop_of_user, read_by_waiting, work_on
+from interp.concurrency import in_loop_of_user, read_by_waiting, waited_for, work_on
 
 
 def test_the_coroutines_of_the_user_run_in_the_loop_that_runs_if_it_is_theirs() -> None:
@@ -42,6 +42,24 @@ def test_a_generator_is_read_and_closed_when_its_reader_stops() -> None:
     closed.clear()
     reading.close()
     assert closed.is_set()
+
+
+def test_what_goes_on_in_a_loop_that_is_replaced_goes_on_to_its_end() -> None:
+    may_end = threading.Event()
+
+    async def block() -> bool:
+        return may_end.wait(20)
+
+    async def three() -> list[object]:
+        going = asyncio.ensure_future(in_loop_of_user(lambda: asyncio.sleep(0.1, "went on")))
+        await asyncio.sleep(0.01)
+        blocking = asyncio.ensure_future(in_loop_of_user(block))
+        await asyncio.sleep(0.01)
+        late = await in_loop_of_user(lambda: asyncio.sleep(0, "in another loop"))
+        may_end.set()
+        return [await going, await blocking, late]
+
+    assert waited_for(three) == ["went on", True, "in another loop"]
 
 
 def test_items_are_worked_on_in_their_order_and_some_at_once() -> None:
