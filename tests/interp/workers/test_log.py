@@ -14,27 +14,13 @@ from interp import submit
 from interp.history import RunStore
 from interp.workers import Worker
 from tests.interp.model_server import ModelServer, tool_calls
-from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
+from tests.interp.worker_processes import TALKER, TOOLS, WORKING, ended, until, worker
 
 
 def lines(file: Path, event: str) -> list[dict[str, Any]]:
     """The lines of a log that tell of an event."""
     told = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     return [line for line in told if line.get("event") == event]
-
-
-def test_a_line_says_when_which_run_of_which_conversation_and_which_worker(
-    store: RunStore, database: str, tmp_path: Path
-) -> None:
-    told = tmp_path / "log"
-    run = submit(GREETER, "Hello, I am Bob", store=store, conversation="talk")
-    with worker(database, told=told):
-        until(ended(store, run))
-        until(lambda: "run_done" in told.read_text("utf-8"))
-    (line,) = (line for line in told.read_text("utf-8").splitlines() if "run_done" in line)
-    time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-    expected = rf"{time} INFO event=run_done run={run} conversation=talk worker=\S+ greeter: done"
-    assert re.fullmatch(expected, line)
 
 
 def test_a_run_of_a_worker_that_was_killed_is_told_of_with_its_process(
@@ -58,7 +44,7 @@ def test_a_run_of_a_worker_that_was_killed_is_told_of_with_its_process(
     assert f"process {died} of " in line["message"]
 
 
-def test_what_a_tool_raises_is_told_with_its_run_and_without_keys(
+def test_a_line_says_when_which_run_and_worker_and_what_a_tool_raised_without_keys(
     store: RunStore, database: str, model_server: ModelServer, tmp_path: Path
 ) -> None:
     told, tools, key = tmp_path / "log", tmp_path / "tools.py", "sk-1234567890abcdefgh"
@@ -69,13 +55,17 @@ def test_what_a_tool_raises_is_told_with_its_run_and_without_keys(
         f'    raise ValueError("refused\\n2026-01-01T00:00:00.000Z INFO all is well, {key}")\n'
     )
     model_server.will_say(tool_calls(("c1", "work", {"seconds": 2})), "done")
-    run = submit(WORKING, "Go", store=store)
+    run = submit(WORKING, "Go", store=store, conversation="talk")
 
     with worker(database, "--tools", str(tools), server=model_server, told=told, SOME_API_KEY=key):
         until(ended(store, run))
+        until(lambda: "run_done" in told.read_text("utf-8"))
 
     text = told.read_text("utf-8")
-    assert re.search(rf"WARNING event=tool_failed run={run} worker=\S+ failed: ", text)
+    time = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+    of_it = rf"run={run} conversation=talk worker=\S+"
+    assert re.search(rf"{time} INFO event=run_done {of_it} working: done$", text, re.MULTILINE)
+    assert re.search(rf"WARNING event=tool_failed {of_it} failed: ", text)
     assert "\n    2026-01-01T00:00:00.000Z INFO all is well, [redacted]" in text
     assert key not in text
 

@@ -18,7 +18,7 @@ from interp.workers.looking import forget_dead, seen
 from interp.workers.queue import LaterError
 from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion
-from tests.interp.worker_processes import TALKER, ended, ended_without_waits, until, worker
+from tests.interp.worker_processes import TALKER, ended, ended_without_waits, until
 from tests.interp.worker_threads import working
 
 
@@ -208,7 +208,7 @@ def test_workers_keep_to_a_limit_together(
         return ended(store, *runs)()
 
     set_shared_limits(store, {"tenant:acme": SharedLimit(at_once=2)})
-    with worker(database, server=model_server), worker(database, server=model_server):
+    with working(database), working(database):
         seconds = until(all_ended)
 
     assert max(under_way) == 2

@@ -41,11 +41,14 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> State:
         return store.recorded(run).state
 
 
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.nightly)])
 def test_a_crash_at_any_point_repeats_nothing_that_is_recorded(
     store: RunStore, address: str, tmp_path: Path, expected: State, every: int
 ) -> None:
-    """Before and after each effect, in it, and before and after each entry of it is written."""
+    """Before and after each effect, in it, and before and after each entry of it is written.
+
+    Eleven has no part in common with the six points of an effect: each of them has its turn.
+    """
     first = submitted(store)
     points = drive(address, first, tmp_path / "first.log")
     assert store.recorded(first).state == expected
@@ -67,7 +70,7 @@ def test_a_crash_at_any_point_repeats_nothing_that_is_recorded(
     assert points == 72  # 12 effects: begun, done, and two entries each with a point around it
 
 
-@pytest.mark.parametrize("least", [5, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("least", [3, pytest.param(100, marks=pytest.mark.nightly)])
 def test_runs_that_are_killed_at_random_end_as_if_nothing_had_happened(
     store: RunStore, address: str, tmp_path: Path, expected: State, least: int
 ) -> None:
@@ -167,7 +170,7 @@ def test_an_owner_that_was_stopped_and_goes_on_later_records_nothing(
 def test_of_two_that_race_for_a_run_one_gets_it(
     store: RunStore, address: str, tmp_path: Path, expected: State
 ) -> None:
-    for number in range(3):
+    for number in range(2):
         run, log = submitted(store), tmp_path / f"{number}.log"
         both = [forking().Process(target=drive, args=(address, run, log)) for _ in range(2)]
         for each in both:
