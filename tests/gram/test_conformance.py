@@ -10,21 +10,8 @@ from typing import Any
 import pytest
 from pyrsistent import PMap, PVector
 
-from gram import (
-    GramDecodeError,
-    Measurement,
-    Pattern,
-    Range,
-    Symbol,
-    TaggedString,
-    dumps,
-    from_json,
-    load_file,
-    loads,
-    parse,
-    syntax_errors,
-    to_json,
-)
+import gram
+from gram import GramDecodeError, Measurement, Pattern, Range, dumps, from_json, loads, to_json
 from tests.gram.texts import ROWS, Row
 from tests.paths import DATA, NOT_HERE
 
@@ -40,13 +27,13 @@ def test_every_text_has_its_json() -> None:
 def test_a_text_says_what_its_json_says_in_every_direction(file: Path) -> None:
     expected = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     text = file.read_bytes().decode()
-    trees = load_file(file)
+    trees = gram.load_file(file)
     assert repr(to_json(trees)) == repr(expected), "integers and decimals differ, too"
     assert from_json(expected) == trees
-    assert syntax_errors(text) == ()
+    assert gram.syntax_errors(text) == ()
     assert loads(dumps(trees)) == trees
     assert dumps(loads(dumps(trees))) == dumps(trees)
-    document = parse(text)
+    document = gram.parse(text)
     assert (document.patterns, document.text) == (trees, text)
 
 
@@ -105,9 +92,9 @@ def _value(value: object) -> Any:
             return {"type": "measurement", "value": number, "unit": unit}
         case Range(lower, upper):
             return {"type": "range", "lower": _value(lower), "upper": _value(upper)}
-        case TaggedString(tag, content):
+        case gram.TaggedString(tag, content):
             return {"type": "tagged", "tag": tag, "content": content}
-        case Symbol(word):
+        case gram.Symbol(word):
             return {"type": "symbol", "value": word}
         case PMap():
             return {"type": "map", "entries": {key: _value(item) for key, item in value.items()}}

@@ -8,16 +8,8 @@ from os import PathLike
 
 import pytest
 
-from gram import (
-    ArgumentError,
-    GramDecodeError,
-    GramEncodeError,
-    GramError,
-    NoPatternError,
-    Pattern,
-    loads,
-    loads_one,
-)
+import gram
+from gram import ArgumentError, GramDecodeError, GramEncodeError, GramError, NoPatternError, Pattern
 from gram.errors import expect
 
 
@@ -62,7 +54,7 @@ def test_the_text_of_an_error_hides_nothing(kind: type[GramError]) -> None:
 
 def test_it_has_the_lines_of_the_caller_and_the_message() -> None:
     try:
-        loads("(a")
+        gram.loads("(a")
     except GramError as error:
         shown = error._render_traceback_()
     assert shown[-1] == "hint: close it with )" or "GramDecodeError" in "\n".join(shown)
@@ -75,7 +67,7 @@ def test_a_cause_of_the_caller_is_shown_and_one_of_a_library_is_not() -> None:
         raise ValueError("theirs")
 
     shown = []
-    for act in (fails, lambda: loads_one("(a")):
+    for act in (fails, lambda: gram.loads_one("(a")):
         try:
             try:
                 act()

@@ -10,21 +10,8 @@ from typing import Any
 import attrs
 import pytest
 
-from gram import (
-    MAX_LEVELS,
-    Diagnostic,
-    Document,
-    GramError,
-    Pattern,
-    Subject,
-    apply_fixes,
-    check,
-    dumps,
-    format_text,
-    loads,
-    parse,
-    syntax_errors,
-)
+import gram
+from gram import MAX_LEVELS, Diagnostic, Document, GramError, Pattern, Subject, loads, parse
 from gram.checks import syntax_fault
 from tests.calls import assert_linear, calls_of
 
@@ -54,8 +41,8 @@ SHAPES: dict[str, Callable[[int], str]] = {
 USES: list[Callable[[str], object]] = [
     loads,
     lambda text: parse(text).items,
-    lambda text: dumps(loads(text)),
-    format_text,
+    lambda text: gram.dumps(loads(text)),
+    gram.format_text,
 ]
 
 
@@ -73,11 +60,11 @@ def test_calls_grow_with_the_text_and_no_faster(shape: str) -> None:
 
 
 def checked(text: str) -> tuple[Diagnostic, ...]:
-    return check(parse(text))
+    return gram.check(parse(text))
 
 
 def spelled(text: str) -> tuple[Diagnostic, ...]:
-    return tuple(map(syntax_fault, syntax_errors(text)))
+    return tuple(map(syntax_fault, gram.syntax_errors(text)))
 
 
 FAULTS: dict[str, tuple[Callable[[str], tuple[Diagnostic, ...]], Callable[[int], str]]] = {
@@ -104,7 +91,7 @@ def test_calls_grow_with_the_faults_and_no_faster(what: str) -> None:
 
 def test_fixes_are_applied_in_linear_time_too() -> None:
     def fixed(text: str) -> None:
-        assert apply_fixes(text, spelled(text)) == text.replace(",", "")
+        assert gram.apply_fixes(text, spelled(text)) == text.replace(",", "")
 
     assert_linear(fixed, lambda n: "(a {k: 1,})\n" * n)
 

@@ -11,15 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import (
-    Pattern,
-    Subject,
-    dumps,
-    from_json,
-    loads,
-    loads_one,
-    to_json,
-)
+from gram import Pattern, Subject, dumps, from_json, loads, loads_one, to_json
 from gram.writing import Spelling, abridged
 from tests.gram.strategies import forests, patterns
 from tests.gram.texts import table

@@ -8,18 +8,8 @@ import attrs
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import (
-    MAX_LEVELS,
-    GramError,
-    Pattern,
-    Subject,
-    dumps,
-    from_json,
-    loads,
-    loads_one,
-    parse,
-    to_json,
-)
+import gram
+from gram import MAX_LEVELS, GramError, Pattern, Subject, dumps, from_json, loads, loads_one, parse
 from gram.comparing import (
     DiffError,
     Matching,
@@ -67,7 +57,7 @@ def test_a_diff_makes_the_new_of_the_old_its_inverse_the_old_and_is_kept_as_gram
     assert not diff(a, a)
     written = to_pattern(found)
     assert from_pattern(loads_one(dumps(written))) == found
-    assert from_pattern(from_json(json.loads(json.dumps(to_json(written))))) == found
+    assert from_pattern(from_json(json.loads(json.dumps(gram.to_json(written))))) == found
 
 
 @given(versions(), TREES | gram_texts().map(loads))

@@ -6,16 +6,7 @@ import pickle
 
 import pytest
 
-from gram import (
-    Document,
-    Pattern,
-    Span,
-    Subject,
-    loads,
-    loads_one,
-    origin,
-    parse,
-)
+from gram import Document, Pattern, Span, Subject, loads, loads_one, origin, parse
 from gram.writing import Spelling
 from tests.gram.texts import table
 

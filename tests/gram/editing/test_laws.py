@@ -8,18 +8,8 @@ import attrs
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from gram import (
-    Document,
-    GramEncodeError,
-    Pattern,
-    Span,
-    Subject,
-    loads,
-    parse,
-    pattern_at,
-    replace_at,
-    walk,
-)
+import gram
+from gram import Document, GramEncodeError, Pattern, Span, Subject, loads, parse, pattern_at, walk
 from gram.writing import Spelling
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 from tests.gram.texts import ACCEPTED, table
@@ -37,7 +27,7 @@ def with_value(
     trees: tuple[Pattern, ...], path: tuple[int, ...], value: Subject
 ) -> tuple[Pattern, ...]:
     """The trees with another subject at a path."""
-    return replace_at(trees, path, [attrs.evolve(pattern_at(trees, path), value=value)])
+    return gram.replace_at(trees, path, [attrs.evolve(pattern_at(trees, path), value=value)])
 
 
 # --- laws 1 and 2: what is written is what was asked for, and can be undone

@@ -11,16 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
+import interp
 from gram import Pattern
-from interp import (
-    ConfigurationError,
-    ConversationContext,
-    FunctionRole,
-    ModelError,
-    OpenAIModel,
-    hello_world_tool_library,
-    run,
-)
+from interp import ConfigurationError, ConversationContext, hello_world_tool_library, run
 from interp.machine import Request
 from interp.models.chat import ChatCompletions, StreamedReply
 from interp.models.providers import Dialect
@@ -83,7 +76,7 @@ def test_the_older_dialect_is_spoken_where_asked_with_one_call_after_another(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
     model_server.will_say(calls(), "Done.")
-    model = OpenAIModel(model_server.url, "key", "functions")
+    model = interp.OpenAIModel(model_server.url, "key", "functions")
 
     run(hello_world, "hi", hello_world_tool_library, model=model)
     model.close()
@@ -146,7 +139,7 @@ def test_a_request_is_the_same_text_in_every_process() -> None:
 def test_any_conversation_is_sent_but_for_files_that_the_dialect_has_no_form_for(
     context: ConversationContext, dialect: Dialect
 ) -> None:
-    said = (each for each in context if not isinstance(each.role, FunctionRole))
+    said = (each for each in context if not isinstance(each.role, interp.FunctionRole))
     files = [file for each in said for file in each.attachments]
     is_odd = any(each.content is None and each.kind != "picture" for each in files)
     request = Request(Model("A", "b"), "x", context, settings=Settings({"temperature": 0}))
@@ -182,7 +175,7 @@ def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any], finish: str 
         for event in [*events, delta(finish=finish)]:
             chunks.add(event)
         read_reply(chunks.whole())
-    except ModelError:
+    except interp.ModelError:
         pass
 
 

@@ -20,14 +20,7 @@ from contextlib import AbstractContextManager
 import pytest
 
 from gram import Pattern
-from interp import (
-    ConfigurationError,
-    ModelError,
-    OpenAIModel,
-    arun,
-    astream,
-    run,
-)
+from interp import ConfigurationError, ModelError, OpenAIModel, arun, astream, run
 from lenses_ext import agent_tool_specs, put
 from tests.interp.four_ways import QUESTION
 from tests.interp.model_server import Answer, ModelServer, completion, raw_server, serving

@@ -12,25 +12,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import Pattern
-from interp import (
-    ConfigurationError,
-    ConversationContext,
-    File,
-    FunctionRole,
-    Message,
-    ModelError,
-    OpenAIModel,
-    UserRole,
-    begin,
-    hello_world_tool_library,
-    load_run,
-    resume_run,
-    run,
-    timeline,
-    tool,
-    tool_spec_from_function,
-)
+from interp import File, Message, ModelError, OpenAIModel, hello_world_tool_library, load_run, run
 from interp.history.replaying import Replay
 from interp.machine import Request
 from interp.models.failures import failed
@@ -190,7 +174,7 @@ def test_a_wrong_key_is_a_configuration_error_in_any_shape(
     hello_world: Pattern, model_server: ModelServer, status: int, body: object
 ) -> None:
     model_server.will_say(Answer(body, status), "never")
-    with pytest.raises(ConfigurationError, match="refused the key") as caught:
+    with pytest.raises(interp.ConfigurationError, match="refused the key") as caught:
         run(hello_world, "hi", hello_world_tool_library)
     assert len(model_server.requests) == 1
     assert caught.value.state is not None
@@ -279,7 +263,7 @@ def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
     model_server.will_say(
         Answer({"error": error}, 200 if streaming else 400, events=events), "Done."
     )
-    begun = begin(hello_world, "hi", hello_world_tool_library)
+    begun = interp.begin(hello_world, "hi", hello_world_tool_library)
     if streaming:
         list(begun.stream())
     response = begun.finish()
@@ -350,14 +334,14 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 URL = f"data:image/png;base64,{b64encode(PNG).decode()}"
 
 
-@tool
+@interp.tool
 def plot() -> list[str | File]:
     """Plots a chart"""
     return ["done", File(PNG, "chart.png")]
 
 
 AGENT = create_agent_pattern(
-    "seer", None, "OpenAI/gpt-5.6-luna", "Look.", [tool_spec_from_function(plot)]
+    "seer", None, "OpenAI/gpt-5.6-luna", "Look.", [interp.tool_spec_from_function(plot)]
 )
 RESULT = '["done","chart.png (image/png, 28 bytes)"]'
 CALLS = tool_calls(("c1", "plot", {}), ("c2", "plot", {}))
@@ -391,7 +375,7 @@ def test_a_trace_names_the_files_that_came_and_a_page_shows_them(
     record = tmp_path / "a.run.gram"
     run(AGENT, ["Plot.", File(b"Blue.", "note.txt")], [plot], model=model, record=record)
 
-    found = timeline(load_run(record))
+    found = interp.timeline(load_run(record))
 
     assert lines(found)[1] == "attached: note.txt (text/plain, 5 bytes)"
     told = found.to_json()
@@ -411,7 +395,7 @@ def test_a_run_that_goes_on_sends_the_files_again(
         run(AGENT, "Plot.", [plot], model=model, record=record)
     model_server.will_say("A chart.")
 
-    resume_run(record, [plot], model=model)
+    interp.resume_run(record, [plot], model=model)
 
     assert model_server.requests[2]["messages"] == model_server.requests[1]["messages"]
     assert Replay(load_run(record)).state.context[-1].content == "A chart."
@@ -431,8 +415,10 @@ def test_a_model_that_refuses_them_is_told_in_words(model_server: ModelServer) -
 
 @pytest.mark.parametrize(("dialect", "word"), [("responses", "output"), ("functions", "content")])
 def test_a_result_has_its_files_or_says_why_not(dialect: Dialect, word: str) -> None:
-    said = Message(FunctionRole("plot"), "x", call_id="c1", attachments=[File(PNG, "a.png")])
-    request = Request(Model("A", "b"), "", ConversationContext([Message(UserRole, "hi"), said]))
+    said = Message(interp.FunctionRole("plot"), "x", call_id="c1", attachments=[File(PNG, "a.png")])
+    request = Request(
+        Model("A", "b"), "", interp.ConversationContext([Message(interp.UserRole, "hi"), said])
+    )
     body = OpenAIModel("http://localhost/v1", "key", dialect=dialect).body(request)
 
     result: Any = (body.get("input") or body["messages"])[-1][word]

@@ -11,18 +11,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import Pattern
-from interp import (
-    ConfigurationError,
-    LimitError,
-    Limits,
-    ModelError,
-    OpenAIModel,
-    Run,
-    begin,
-    hello_world_tool_library,
-    run,
-)
+from interp import ConfigurationError, ModelError, OpenAIModel, hello_world_tool_library, run
 from tests.interp.four_ways import QUESTION
 from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 from tests.paths import ROOT
@@ -89,8 +80,8 @@ def test_a_request_that_was_given_up_is_not_sent_again(
     model_server.will_say("once", late, "again")
     run(hello_world, "hi", hello_world_tool_library)  # it imports the network library
 
-    with pytest.raises(LimitError, match="run_seconds"):
-        run(hello_world, "hi", hello_world_tool_library, limits=Limits(run_seconds=0.2))
+    with pytest.raises(interp.LimitError, match="run_seconds"):
+        run(hello_world, "hi", hello_world_tool_library, limits=interp.Limits(run_seconds=0.2))
     time.sleep(1.5)  # the answer has come, and the first pause before another attempt is over
 
     assert len(model_server.requests) <= 2  # none, where this machine is slow
@@ -105,8 +96,8 @@ def test_a_run_that_is_cancelled_lets_go_of_its_connection(
         Answer(events=slow) if streaming else Answer(completion({"content": "late"}), silence=5)
     )
 
-    async def cancelled() -> Run:
-        begun = begin(hello_world, "hi", hello_world_tool_library)
+    async def cancelled() -> interp.Run:
+        begun = interp.begin(hello_world, "hi", hello_world_tool_library)
 
         async def watch() -> None:
             async for _ in begun.astream():

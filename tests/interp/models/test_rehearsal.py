@@ -6,19 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+import lenses_ext as ext
 from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
 from interp.machine.contracts.values import check
 from interp.machine.messages import empty_context
 from interp.models.rehearsal import Filling
-from lenses_ext import (
-    each_agent_tool,
-    parse_program,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import each_agent_tool, parse_program, tool_spec_description, tool_spec_name, view
 from tests.lenses_ext import strategies as strategies
 
 OFFLINE = "Offline/rehearsal"
@@ -102,7 +96,7 @@ def test_arguments_of_every_kind_are_found_or_made_up() -> None:
         create_tool(
             view(tool_spec_name, spec),
             view(tool_spec_description, spec),
-            view(tool_spec_schema, spec),
+            view(ext.tool_spec_schema, spec),
             lambda args: seen.append(args) or "ok",
         )
         for spec in each_agent_tool.collect()(agent)

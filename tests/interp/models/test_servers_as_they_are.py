@@ -12,19 +12,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
+import interp
 from gram import GramError, Pattern
-from interp import (
-    AssistantRole,
-    Message,
-    ModelError,
-    OpenAIModel,
-    ScriptedModel,
-    ToolCall,
-    Usage,
-    UserRole,
-    hello_world_tool_library,
-    run,
-)
+from interp import AssistantRole, Message, ModelError, OpenAIModel, hello_world_tool_library, run
 from interp.models import detect_tool_call
 from interp.models.chat import StreamedReply
 from interp.models.reply_reading import Reply, read_reply
@@ -47,7 +37,7 @@ from tests.interp.strategies import completions, odd_json
 
 def said(content: str = "", *calls: tuple[str, str], refused: bool = False) -> Message:
     """A message of the assistant; calls are given as name and arguments."""
-    made = [ToolCall(f"call_{at}", name, given) for at, (name, given) in enumerate(calls)]
+    made = [interp.ToolCall(f"call_{at}", name, given) for at, (name, given) in enumerate(calls)]
     return Message(AssistantRole, content, made, refused=refused)
 
 
@@ -242,13 +232,13 @@ def test_a_message_of_another_role_is_not_a_reply(role: object) -> None:
         with pytest.raises(ModelError, match="role"):
             read_reply(found)
     with pytest.raises(ModelError, match="role"):
-        read_reply(Message(UserRole, "Hi"))
+        read_reply(Message(interp.UserRole, "Hi"))
 
 
 def test_an_empty_reply_after_a_tool_s_result_ends_the_run(hello_world: Pattern) -> None:
     calls = tool_calls(("a", "sayHello", {}))
     for empty in ({"content": ""}, {"content": None}, ""):
-        model = ScriptedModel([calls, empty])
+        model = interp.ScriptedModel([calls, empty])
         response = run(hello_world, "hi", hello_world_tool_library, model=model)
         assert (response.content, len(response.tools_used)) == ("", 1)
 
@@ -283,8 +273,8 @@ def test_usage_that_is_not_told_is_unknown(usage: Any) -> None:
     found = completion({"content": "Hi"})
     del found["usage"]
     whole = found if usage is ... else {**found, "usage": usage}
-    assert read_reply(whole).usage == Usage()
-    assert read_reply({**found, "usage": USAGE["usage"]}).usage == Usage(10, 5)
+    assert read_reply(whole).usage == interp.Usage()
+    assert read_reply({**found, "usage": USAGE["usage"]}).usage == interp.Usage(10, 5)
 
 
 def events_of(data: bytes, cuts: Iterable[int]) -> Any:
@@ -402,7 +392,7 @@ def test_a_refusal_is_an_answer_that_says_so(
 )
 def test_an_empty_reply_is_a_model_error(hello_world: Pattern, reply: Any) -> None:
     with pytest.raises(ModelError, match="the model's reply is empty") as caught:
-        run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel([reply]))
+        run(hello_world, "hi", hello_world_tool_library, model=interp.ScriptedModel([reply]))
     assert caught.value.code == "empty"
 
 
@@ -414,7 +404,7 @@ def test_a_reply_cut_off_before_its_first_word_says_so() -> None:
 def test_a_tool_call_is_detected_in_both_dialects_and_in_values() -> None:
     current = tool_calls(("c", "f", {"x": 1}), ("d", "g", {}))
     older = {"function_call": {"name": "f", "arguments": '{"x": 1}'}}
-    value = Message(AssistantRole, "", (ToolCall("", "f", '{"x": 1}'),))
+    value = Message(AssistantRole, "", (interp.ToolCall("", "f", '{"x": 1}'),))
 
     for reply in (current, completion(current), older, completion(older), value):
         assert detect_tool_call(reply) == ("f", {"x": 1})

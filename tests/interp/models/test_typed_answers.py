@@ -8,16 +8,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import Pattern, loads_one
-from interp import (
-    Finished,
-    OpenAIModel,
-    ScriptedModel,
-    TextDelta,
-    begin,
-    hello_world_tool_library,
-    run,
-)
+from interp import OpenAIModel, ScriptedModel, TextDelta, begin, hello_world_tool_library, run
 from interp.machine import start
 from interp.models.providers import AnswerMode
 from tests.interp.model_server import ModelServer, function_call, tool_calls
@@ -55,7 +48,7 @@ def answered(
         seen = list(begun.stream())
     finally:
         model.close()
-    assert isinstance(seen[-1], Finished)
+    assert isinstance(seen[-1], interp.Finished)
     words = "".join(each.text for each in seen if isinstance(each, TextDelta))
     return seen[-1].response.value, words
 

@@ -7,25 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
+import lenses_ext as ext
 from gram import Pattern, loads_one
-from lenses_ext import (
-    FocusError,
-    SignatureError,
-    agent_answer,
-    agent_answer_schema,
-    agent_settings,
-    agent_tool_specs,
-    answer_schema,
-    create_agent_pattern,
-    json_schema_to_answer,
-    parse_program,
-    put,
-    resolve,
-    validate_agent_pattern,
-    validate_program,
-    view,
-    write_program,
-)
+from lenses_ext import agent_answer, agent_answer_schema, put, view, write_program
 from lenses_ext.schemas import canonical
 from tests.lenses_ext.strategies import json_schemas
 
@@ -55,7 +39,7 @@ def agent(elements: str) -> Pattern:
     ],
 )  # fmt: skip
 def test_the_type_of_an_answer_is_a_schema(answer: str, schema: dict[str, Any]) -> None:
-    assert validate_agent_pattern(agent(answer)) == ()
+    assert ext.validate_agent_pattern(agent(answer)) == ()
     assert view(agent_answer_schema, agent(answer)) == schema
     assert write_program(agent(answer.replace("::", ":"))) == write_program(agent(answer))
 
@@ -80,14 +64,14 @@ def test_an_answer_may_name_a_type_that_the_document_shares(
     answer: str, schema: dict[str, Any]
 ) -> None:
     text = f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]\n[Person:Object | (name:Text)]'
-    patterns = parse_program(text).patterns
+    patterns = ext.parse_program(text).patterns
 
-    resolved = resolve(patterns)
+    resolved = ext.resolve(patterns)
 
-    assert validate_program(patterns) == ()
-    assert validate_agent_pattern(resolved) == ()
+    assert ext.validate_program(patterns) == ()
+    assert ext.validate_agent_pattern(resolved) == ()
     assert view(agent_answer_schema, resolved) == schema
-    assert resolve(resolved) == resolved
+    assert ext.resolve(resolved) == resolved
 
 
 def test_the_lens_onto_the_answer_leaves_the_tools_where_they_are() -> None:
@@ -100,8 +84,8 @@ def test_the_lens_onto_the_answer_leaves_the_tools_where_they_are() -> None:
     assert put(agent_answer, view(agent_answer, program), program) == program
     emptied = put(agent_answer, None, changed)
     assert view(agent_answer, emptied) is view(agent_answer_schema, emptied) is None
-    assert view(agent_tool_specs, put(agent_answer, None, changed)) == view(
-        agent_tool_specs, program
+    assert view(ext.agent_tool_specs, put(agent_answer, None, changed)) == view(
+        ext.agent_tool_specs, program
     )
 
 
@@ -123,12 +107,12 @@ def test_a_wrong_answer_is_a_fault_with_its_place(
 ) -> None:
     text = f'[a:Agent {{instruction: "x", model: "A/b"}} |\n{elements}]'
 
-    (fault,) = validate_program(parse_program(text, "p.gram").patterns)
+    (fault,) = ext.validate_program(ext.parse_program(text, "p.gram").patterns)
 
     assert code in (fault.code, None)
     assert str(fault).startswith(place)
     if code != "unexpected-element":
-        with pytest.raises(FocusError):
+        with pytest.raises(ext.FocusError):
             view(agent_answer_schema, loads_one(text))
 
 
@@ -136,11 +120,11 @@ def test_a_wrong_answer_is_a_fault_with_its_place(
 def test_a_schema_comes_back_from_its_answer(schema: Any) -> None:
     assume(isinstance(schema, dict) and "default" not in schema)
     try:
-        answer = json_schema_to_answer(schema)
-    except SignatureError:
+        answer = ext.json_schema_to_answer(schema)
+    except ext.SignatureError:
         assume(False)  # it is no schema
 
-    assert canonical(answer_schema(loads_one(write_program(answer)))) == canonical(schema)
+    assert canonical(ext.answer_schema(loads_one(write_program(answer)))) == canonical(schema)
 
 
 @pytest.mark.parametrize(
@@ -154,24 +138,24 @@ def test_a_schema_comes_back_from_its_answer(schema: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_schema_is_written_as_an_answer(schema: dict[str, Any], answer: str) -> None:
-    assert write_program(json_schema_to_answer(schema)) == answer
+    assert write_program(ext.json_schema_to_answer(schema)) == answer
 
 
 def test_an_agent_is_made_with_its_answer_and_its_settings_and_nothing_else() -> None:
-    answer = json_schema_to_answer({"type": "integer"})
-    made = create_agent_pattern(
+    answer = ext.json_schema_to_answer({"type": "integer"})
+    made = ext.create_agent_pattern(
         "a", None, "A/b", "x", answer=answer, settings={"temperature": 0.2, "stop": ["."]}
     )
 
     assert view(agent_answer_schema, made) == {"type": "integer"}
-    settings = view(agent_settings, made)
+    settings = view(ext.agent_settings, made)
     assert settings is not None
     assert settings.as_json() == {"stop": ["."], "temperature": 0.2}
-    assert validate_agent_pattern(made) == ()
+    assert ext.validate_agent_pattern(made) == ()
     for wrong, message in (
         ({"answer": loads_one("(a:Tool)")}, "expected a pattern labelled Answer"),
         ({"settings": {"temprature": 1}}, "did you mean temperature?"),
         ({"settings": {"temperature": "x"}}, "temperature is a number"),
     ):
-        with pytest.raises(FocusError, match=message):
-            create_agent_pattern("a", None, "A/b", "x", **wrong)
+        with pytest.raises(ext.FocusError, match=message):
+            ext.create_agent_pattern("a", None, "A/b", "x", **wrong)

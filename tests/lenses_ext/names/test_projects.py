@@ -10,27 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import lenses_ext as ext
 from gram import Document, GramDecodeError, Pattern, dumps, only_errors, parse
-from lenses_ext import (
-    ProgramError,
-    Project,
-    agent_diagnostics,
-    agent_instruction,
-    change_places,
-    collect,
-    each_agent,
-    find_agents,
-    find_places,
-    load_project,
-    new_errors,
-    over,
-    parse_program,
-    resolve,
-    tool_spec_description,
-    validate_program,
-    view,
-    write_program,
-)
+from lenses_ext import ProgramError, agent_diagnostics, load_project, resolve, validate_program
 from lenses_ext.names import find_runnables
 from tests.lenses_ext.conftest import Written
 from tests.lenses_ext.strategies import linked_programs
@@ -65,9 +47,9 @@ def test_what_an_imported_file_defines_at_its_top_is_seen(written: Written) -> N
     project = load_project(file)
 
     assert validate_program(project) == ()
-    (agent,) = find_agents(project)
+    (agent,) = ext.find_agents(project)
     assert agent.value.identity == "a"
-    assert write_program(resolve(project).elements[0]) == (
+    assert ext.write_program(resolve(project).elements[0]) == (
         '[search:Tool {description: "d"} | (q::Query)==>(::Text), [Query::Object | (t::Text)]]'
     )
 
@@ -88,10 +70,10 @@ def test_each_definition_means_what_it_means_in_its_own_file(written: Written) -
 
     assert validate_program(project) == ()
     inner, own = whole.elements
-    assert view(tool_spec_description, own) == "mine"
-    assert view(tool_spec_description, inner.elements[0]) == "theirs"
-    assert "(b::Integer)" in write_program(inner)
-    assert "(a::Text)" in write_program(own)
+    assert ext.view(ext.tool_spec_description, own) == "mine"
+    assert ext.view(ext.tool_spec_description, inner.elements[0]) == "theirs"
+    assert "(b::Integer)" in ext.write_program(inner)
+    assert "(a::Text)" in ext.write_program(own)
     assert agent_diagnostics(whole) == (), "the resolved agent is valid by itself"
     again = parse(dumps(whole))
     assert agent_diagnostics(again) == (), "and so is its text"
@@ -245,13 +227,13 @@ def test_an_edit_goes_into_the_file_that_holds_the_definition(written: Written) 
     file = written(a=f'{{imports: ["t.gram"]}} [a:{AGENT} | search] // a', t=text)
     project = load_project(file)
 
-    (place,) = find_places(project, "search.description")
-    edited = project.replace(change_places(project.patterns, [(place, lambda old: "Finds")]))
+    (place,) = ext.find_places(project, "search.description")
+    edited = project.replace(ext.change_places(project.patterns, [(place, lambda old: "Finds")]))
 
     (changed,) = edited.changed_since(project)
     assert changed == file.with_name("t.gram").resolve()
     assert edited.documents[changed].text == text.replace("'Searches'", "'Finds'")
-    assert new_errors(project, edited) == ()
+    assert ext.new_errors(project, edited) == ()
     assert edited.save(project) == (changed,)
     assert changed.read_text() == text.replace("'Searches'", "'Finds'")
     assert load_project(file).patterns == edited.patterns
@@ -261,10 +243,10 @@ def test_lenses_look_into_all_files_of_a_project(written: Written) -> None:
     file = written(a=f'{{imports: ["b.gram"]}} [a:{AGENT} | b]', b=f"[b:{AGENT}] // b")
     project = load_project(file)
 
-    edited = over(each_agent & agent_instruction, str.upper, project)
+    edited = ext.over(ext.each_agent & ext.agent_instruction, str.upper, project)
 
-    assert isinstance(edited, Project)
-    assert collect(each_agent & agent_instruction, edited) == ("X", "X")
+    assert isinstance(edited, ext.Project)
+    assert ext.collect(ext.each_agent & ext.agent_instruction, edited) == ("X", "X")
     assert [each.text[-4:] for each in edited.documents.values()] == ["| b]", "// b"]
 
 
@@ -273,12 +255,12 @@ def test_all_files_of_an_edit_are_written_or_none(written: Written) -> None:
     other = file.with_name("b.gram")
     project = load_project(file)
     edited = project.replace(
-        change_places(
+        ext.change_places(
             project.patterns,
             [
                 (place, lambda _: "new")
                 for name in "ab"
-                for place in find_places(project, f"{name}.instruction")
+                for place in ext.find_places(project, f"{name}.instruction")
             ],
         )
     )
@@ -300,7 +282,7 @@ def test_an_edit_that_imports_another_file_reads_it(written: Written) -> None:
     project = load_project(file)
     assert [each.code for each in validate_program(project)] == ["undefined-reference"]
 
-    (header,) = parse_program('{imports: ["t.gram"]}').patterns
+    (header,) = ext.parse_program('{imports: ["t.gram"]}').patterns
     edited = project.replace((header, *project.patterns[1:]))
 
     assert validate_program(edited) == ()
@@ -311,7 +293,7 @@ def test_documents_that_are_given_are_meant_instead_of_the_files(written: Writte
     file = written(a=f'{{imports: ["t.gram"]}} [a:{AGENT} | search]', t="(x)")
     assert len(faults_of(file)) == 2  # nothing is used, and nothing is found
 
-    project = load_project(file, {file.with_name("t.gram"): parse_program(TOOL)})
+    project = load_project(file, {file.with_name("t.gram"): ext.parse_program(TOOL)})
 
     assert validate_program(project) == ()
 
@@ -323,7 +305,7 @@ def test_documents_that_are_given_are_meant_instead_of_the_files(written: Writte
 def test_definitions_in_files_of_their_own_mean_what_they_mean_in_one(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject
 ) -> None:
-    document = parse_program("\n".join(texts))
+    document = ext.parse_program("\n".join(texts))
     folder = tmp_path_factory.mktemp("split")
     names = ["0.gram", "1.gram"]
     holders = [data.draw(st.sampled_from(names)) for _ in texts]
@@ -338,7 +320,7 @@ def test_definitions_in_files_of_their_own_mean_what_they_mean_in_one(
         assert _resolved(project, name) == _resolved(document, name)
 
 
-def _resolved(program: Document | Project, name: str) -> tuple[list[str], Pattern | None]:
+def _resolved(program: Document | ext.Project, name: str) -> tuple[list[str], Pattern | None]:
     """What is wrong with an agent, and the agent with its references resolved."""
     codes = [each.code for each in only_errors(agent_diagnostics(program, name))]
     try:

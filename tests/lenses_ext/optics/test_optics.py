@@ -10,35 +10,15 @@ from typing import Any
 import pytest
 from lenses import lens as raw
 
-import lenses_ext
+import lenses_ext as ext
 from gram import ArgumentError, Pattern, loads_one
-from lenses_ext import (
-    FocusError,
-    Getter,
-    Lens,
-    Settable,
-    agent_model,
-    agent_name,
-    agent_tool_specs,
-    as_agent,
-    as_tool,
-    collect,
-    each_agent,
-    each_agent_tool,
-    each_instruction,
-    over,
-    parse_program,
-    preview,
-    put,
-    tool_spec_name,
-    view,
-)
+from lenses_ext import FocusError, agent_model, agent_name, each_agent, preview, put, view
 from lenses_ext.errors import ManyPartsError, PartError
 from lenses_ext.optics import lens_of
 
 AGENT = loads_one('[a:Agent {instruction: "I", model: "A/b"} | (t:Tool)]')
 EXPORTED = sorted(
-    name for name in dir(lenses_ext) if isinstance(getattr(lenses_ext, name), Getter | Settable)
+    name for name in dir(ext) if isinstance(getattr(ext, name), ext.Getter | ext.Settable)
 )
 
 
@@ -62,10 +42,10 @@ agent_initial = lens_of("agent_initial", first_letter, with_first_letter, "value
 
 @pytest.mark.parametrize("name", EXPORTED)
 def test_an_exported_optic_says_what_it_looks_at(name: str) -> None:
-    optic = getattr(lenses_ext, name)
+    optic = getattr(ext, name)
     shown = render_doc(optic, renderer=plaintext)
 
-    assert name in shown or optic is each_instruction  # a composition, named by its parts
+    assert name in shown or optic is ext.each_instruction  # a composition, named by its parts
     assert inspect.getdoc(optic) != inspect.getdoc(type(optic))
     assert "put(lens, value, pattern)" in shown
     assert copy.copy(optic) is copy.deepcopy(optic) is optic
@@ -85,12 +65,12 @@ def test_an_exported_optic_says_what_it_looks_at(name: str) -> None:
          "put: the lens comes first: put(agent_model, value, pattern)"),
         (lambda: put(agent_model, AGENT, "A/b"),
          "put: the pattern comes last: put(agent_model, value, pattern)"),
-        (lambda: over(str.upper, agent_name, AGENT),
+        (lambda: ext.over(str.upper, agent_name, AGENT),
          "over: the lens comes first: over(agent_name, function, pattern)"),
-        (lambda: collect(AGENT, each_agent_tool),
+        (lambda: ext.collect(AGENT, ext.each_agent_tool),
          "collect: the lens comes first: collect(each_agent_tool, pattern)"),
         (lambda: view(AGENT, AGENT), "view: expected a lens first, got Pattern"),
-        (lambda: over(agent_name, "A", AGENT), "over: function must be a function, got str"),
+        (lambda: ext.over(agent_name, "A", AGENT), "over: function must be a function, got str"),
         (lambda: agent_name.modify("A"), "modify: func must be a function, got str"),
         (lambda: each_agent.set_many(5), "set_many: new_values must be an iterable, got int"),
         (lambda: agent_name & 5, "agent_name & …: expected a lens or a function, got int"),
@@ -113,10 +93,10 @@ def test_an_attribute_or_item_of_a_lens_is_a_lens() -> None:
     for optic, part, other in (
         (agent_model.provider, "A", "C"),  # type: ignore[attr-defined]  # as `lenses` has it
         (agent_model & raw.name, "b", "c"),
-        (agent_tool_specs[0].value.identity, "t", "u"),  # type: ignore[index]  # the same
-        (agent_tool_specs & raw[-1].value.identity, "t", "u"),
+        (ext.agent_tool_specs[0].value.identity, "t", "u"),  # type: ignore[index]  # the same
+        (ext.agent_tool_specs & raw[-1].value.identity, "t", "u"),
     ):
-        assert isinstance(optic, Lens)
+        assert isinstance(optic, ext.Lens)
         assert view(optic, AGENT) == AGENT & optic.get() == part
         changed = put(optic, other, AGENT)
         assert view(optic, changed) == other
@@ -127,7 +107,7 @@ def test_an_attribute_or_item_of_a_lens_is_a_lens() -> None:
     ("optic", "message"),
     [
         (agent_model & raw.naem, "naem: no such attribute in Model"),
-        (agent_tool_specs & raw[1], r"\[1\]: no such item"),
+        (ext.agent_tool_specs & raw[1], r"\[1\]: no such item"),
     ],
 )
 def test_an_attribute_or_item_that_is_not_there_is_refused(optic: Any, message: str) -> None:
@@ -147,9 +127,9 @@ def test_a_preview_is_the_part_or_none() -> None:
 
     assert preview(agent_model, AGENT) == view(agent_model, AGENT)
     assert preview(agent_model, bare) is None
-    assert preview(as_tool, AGENT) is None
-    assert preview(as_agent & agent_model, AGENT) == view(agent_model, AGENT)
-    assert preview(agent_tool_specs & raw[0] & tool_spec_name, bare) is None
+    assert preview(ext.as_tool, AGENT) is None
+    assert preview(ext.as_agent & agent_model, AGENT) == view(agent_model, AGENT)
+    assert preview(ext.agent_tool_specs & raw[0] & ext.tool_spec_name, bare) is None
     with pytest.raises(FocusError, match="expected str"):
         preview(agent_model, loads_one("[a:Agent {model: 1}]"))
     with pytest.raises(ManyPartsError):
@@ -157,13 +137,13 @@ def test_a_preview_is_the_part_or_none() -> None:
 
 
 def test_a_document_is_taken_for_its_patterns_and_given_back_edited() -> None:
-    document = parse_program(TEXT)
+    document = ext.parse_program(TEXT)
 
     renamed = put(each_agent & agent_name, "b", document)
 
     assert renamed.text == TEXT.replace("[a:", "[b:")
-    assert over(each_agent & agent_name, str.upper, document).text == TEXT.replace("[a:", "[A:")
-    assert collect(each_agent & agent_name, renamed) == ("b",)
+    assert ext.over(each_agent & agent_name, str.upper, document).text == TEXT.replace("[a:", "[A:")
+    assert ext.collect(each_agent & agent_name, renamed) == ("b",)
     assert preview(each_agent & agent_name, renamed) == "b"
     assert repr(agent_model) == "<Lens agent_model: value.properties.model>"
     assert repr(each_agent & agent_model) == "<Traversal each_agent & agent_model>"
@@ -181,6 +161,6 @@ def test_the_functions_of_a_lens_say_what_is_wrong_and_the_lens_says_where() -> 
         " give the rest to agent_name"
     )
     with pytest.raises(FocusError, match="tool_spec_name: no name"):  # of the inner lens
-        collect(each_agent_tool & tool_spec_name, loads_one("[a:Agent | (:Tool)]"))
+        ext.collect(ext.each_agent_tool & ext.tool_spec_name, loads_one("[a:Agent | (:Tool)]"))
     with pytest.raises(ZeroDivisionError):  # of the function that is applied
-        over(agent_name, lambda _: str(1 / 0), AGENT)
+        ext.over(agent_name, lambda _: str(1 / 0), AGENT)

@@ -12,23 +12,10 @@ from typing import TypeAlias
 import attrs
 from hypothesis import given, strategies as st
 
+import lenses_ext as ext
 from gram import Document, from_json, loads_one, replace_at, to_json
 from gram.trees import Pattern, Subject, TreePath, walk
-from lenses_ext import (
-    Model,
-    agent_description,
-    agent_instruction,
-    agent_model,
-    agent_name,
-    agent_tool_specs,
-    find_places,
-    parse_program,
-    put,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_type_signature,
-    view,
-)
+from lenses_ext import Model, agent_description, agent_instruction, agent_tool_specs, put, view
 
 Patterns: TypeAlias = tuple[Pattern, ...]
 
@@ -94,8 +81,8 @@ class Story:
 
     def by_lens(self, patterns: Patterns) -> Patterns:
         agents: list[Callable[[Pattern], Pattern]] = [
-            lambda a: put(agent_name, f"a{self.number()}", a),
-            lambda a: put(agent_model, Model("A", f"m{self.number()}"), a),
+            lambda a: put(ext.agent_name, f"a{self.number()}", a),
+            lambda a: put(ext.agent_model, Model("A", f"m{self.number()}"), a),
             lambda a: put(agent_instruction, f"i{self.number()}", a),
             lambda a: put(agent_description, f"d{self.number()}", a),
             lambda a: put(agent_tool_specs, (*view(agent_tool_specs, a), self.new_tool()), a),
@@ -103,9 +90,9 @@ class Story:
             lambda a: put(agent_tool_specs, view(agent_tool_specs, a)[::-1], a),
         ]
         tools: list[Callable[[Pattern], Pattern]] = [
-            lambda t: put(tool_spec_name, f"t{self.number()}", t),
-            lambda t: put(tool_spec_description, f"d{self.number()}", t),
-            lambda t: put(tool_spec_type_signature, f"(y{self.number()}::Text)==>(::Text)", t),
+            lambda t: put(ext.tool_spec_name, f"t{self.number()}", t),
+            lambda t: put(ext.tool_spec_description, f"d{self.number()}", t),
+            lambda t: put(ext.tool_spec_type_signature, f"(y{self.number()}::Text)==>(::Text)", t),
         ]
         label, changes = self.random.choice([("Agent", agents), ("Tool", tools)])
         found = self.one(patterns, label)
@@ -120,7 +107,7 @@ class Story:
             return patterns
         word = self.random.choice(["model", "instruction", "description", "tools.*.description"])
         try:
-            places = find_places(patterns, f"{found[1].value.identity}.{word}")
+            places = ext.find_places(patterns, f"{found[1].value.identity}.{word}")
         except LookupError:
             return patterns
         value = f"A/{self.number()}"
@@ -194,7 +181,7 @@ class Story:
 @given(st.randoms(use_true_random=True), st.integers(1, 12))
 def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
     story = Story(random)
-    document = parse_program(story.text)
+    document = ext.parse_program(story.text)
 
     for _ in range(length):
         document = story.edit(document)
