@@ -252,40 +252,36 @@ def asked(model: OpenAIModel, times: int, *, pause: float = 0) -> list[str]:
     return blocking + asyncio.run(in_a_loop())
 
 
-@each_transport
-def test_a_connection_that_the_server_closed_meanwhile_is_not_used_again() -> None:
-    with answering(WHOLE, then=socket.socket.close) as server:
-        said = asked(OpenAIModel(server[0], "key", attempts=1), 3, pause=0.05)
-    assert said == ["Hi."] * 6
-    assert server[1:] == ["connection"] * 6
+def say_goodbye(connection: socket.socket) -> None:
+    head = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+    connection.sendall(head)
+    connection.close()
+
+
+CLOSING = HEAD + b"connection: close\r\n\r\n" + BODY
+HINTED = b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + WHOLE
 
 
 @each_transport
-def test_a_connection_on_which_the_server_took_its_leave_is_not_used_again() -> None:
-    def say_goodbye(connection: socket.socket) -> None:
-        head = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-        connection.sendall(head)
-        connection.close()
-
-    with answering(WHOLE, then=say_goodbye) as server:
-        said = asked(OpenAIModel(server[0], "key"), 2, pause=0.05)
-
+@pytest.mark.parametrize(
+    ("responses", "then", "attempts", "connections"),
+    [
+        pytest.param([WHOLE], socket.socket.close, 1, 4, id="the server closed it meanwhile"),
+        pytest.param([WHOLE], say_goodbye, 3, 4, id="the server took its leave on it"),
+        pytest.param([CLOSING], socket.socket.close, 1, 4, id="a response says that it closes"),
+        pytest.param([HINTED] * 2, socket.socket.close, 1, 2, id="hints before each response"),
+    ],
+)
+def test_a_connection_is_used_again_while_the_server_keeps_it(
+    responses: list[bytes],
+    then: Callable[[socket.socket], object],
+    attempts: int,
+    connections: int,
+) -> None:
+    with answering(*responses, then=then) as server:
+        said = asked(OpenAIModel(server[0], "key", attempts=attempts), 2, pause=0.05)
     assert said == ["Hi."] * 4
-    assert server[1:] == ["connection"] * 4
-
-
-@each_transport
-def test_a_server_that_closes_after_each_response_is_asked_on_a_new_connection() -> None:
-    closing = HEAD + b"connection: close\r\n\r\n" + BODY
-    with answering(closing, then=socket.socket.close) as server:
-        assert asked(OpenAIModel(server[0], "key", attempts=1), 2) == ["Hi."] * 4
-
-
-@each_transport
-def test_what_a_server_says_before_its_response_is_passed_over() -> None:
-    hints = b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n"
-    with answering(hints + WHOLE, hints + WHOLE, then=socket.socket.close) as server:
-        assert asked(OpenAIModel(server[0], "key", attempts=1), 2) == ["Hi."] * 4
+    assert server[1:] == ["connection"] * connections
 
 
 @each_transport

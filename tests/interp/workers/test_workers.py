@@ -21,7 +21,7 @@ from interp.history import RunStore
 from interp.history.records import note_line
 from interp.history.stores import StoredRun
 from interp.machine import Request, pending
-from interp.workers import RunQueue, cancel_run, decide_run, postgres_of, why_queued
+from interp.workers import RunQueue, cancel_run, decide_run, postgres_of
 from interp.workers.driving import Driver
 from interp.workers.looking import seen
 from interp.workers.queue import LaterError
@@ -155,21 +155,6 @@ def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
 
 
 OFFLINE = "Offline/rehearsal"
-NO_TOOL = 'tool "work" is not in the library; it has sayHello'
-
-
-def test_a_worker_takes_only_runs_whose_tools_it_has(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
-    will_work(model_server, 0)
-    with working(database):
-        theirs = submit(WORKING, "Work.", store=store)
-        its_own = submit(GREETER, "Hello, I am Alice", store=store)
-        until(ended(store, its_own))
-        until(lambda: NO_TOOL in why_queued(store, [theirs]).get(theirs, ""))
-        assert store.row(theirs).status == "queued"
-        with working(database, some_work):
-            until(ended(store, theirs))
 
 
 def test_runs_of_higher_priority_are_taken_first(

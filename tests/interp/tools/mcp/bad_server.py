@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -44,7 +43,6 @@ TOOLS = {
     "broken-schema": lambda: [tool("fine"), tool("broken", properties={"x": {"type": "strng"}})],
     "array-schema": lambda: [tool("fine"), tool("broken", type="array")],
     "bad-name": lambda: [tool("clear\x1b[2J")],
-    "other-name": lambda: [tool(json.loads(MORE[0]))],
     "look-alikes": lambda: [tool("pay"), tool("p\u0430y"), tool("Pay"), tool("buy")],
     "says-it-may-be-repeated-later": lambda: [
         Tool(

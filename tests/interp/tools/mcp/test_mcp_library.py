@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -22,7 +23,7 @@ import interp
 from interp import ConfigurationError, Limits, ScriptedModel, ToolError, ToolLibrary, mcp_library
 from interp.secrets import without_keys
 from interp.tools import ToolContext, call_tool, invoke_tool, providing
-from interp.tools.mcp.listing import look_alikes
+from interp.tools.mcp.listing import listed_tools, look_alikes
 from lenses_ext import create_agent_pattern
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
@@ -118,20 +119,20 @@ def test_an_image_is_a_reference_with_its_type_and_size(library: ToolLibrary) ->
     assert drawn.files == (interp.File(b"\x89PNG0123456", media_type="image/png"),)
 
 
-def test_progress_is_told_while_a_call_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_progress_is_told_while_a_call_goes_on_and_logged_with_its_standard_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     told: list[tuple[float, float | None, str]] = []
     context = ToolContext("agent", "progress", watcher=lambda *said: told.append(said))
-    with (
-        mcp_library(GOOD, "good") as library,
-        caplog.at_level("DEBUG", "interp.mcp"),
-        providing(context),
-    ):
+    debug = caplog.at_level("DEBUG", "interp.mcp")
+    with debug, mcp_library(GOOD, "good") as library, providing(context):
         assert invoke_tool(library["progress"], {}) == "done"
         invoke_tool(library["progress"], {"message": "\x1b[2Ja\n" + "b" * 999})
 
     assert told[0] == (1, 2, "half")
     assert told[1][2].startswith("\\x1b[2Ja bbb")
     assert len(told[1][2]) < 250
+    assert 'the MCP server "good": the good server starts' in caplog.text
     assert 'the MCP server "good": progress: 1 of 2: half' in caplog.text
 
 
@@ -293,10 +294,12 @@ def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> No
     ids=ascii,
 )  # fmt: skip
 def test_a_name_that_hides_something_is_refused(name: str, shown: str) -> None:
-    said = f"lists a tool with the name .*{re.escape(shown)}"
-    refused = pytest.raises(ConfigurationError, match=said)
-    with refused, mcp_library(bad("other-name", json.dumps(name)), "bad"):
-        pass
+    from mcp.types import ListToolsResult, Tool
+
+    listed = ListToolsResult(tools=[Tool(name=name, input_schema={"type": "object"})])
+    client: Any = Mock(list_tools=AsyncMock(return_value=listed))
+    with pytest.raises(ConfigurationError, match=f"with the name .*{re.escape(shown)}"):
+        asyncio.run(listed_tools(client, "bad"))
 
 
 def test_names_that_look_alike_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
@@ -443,19 +446,14 @@ def test_a_key_that_a_server_writes_back_is_hidden(monkeypatch: pytest.MonkeyPat
         pass
 
 
-def test_arguments_that_are_no_text_are_refused_and_the_server_goes_on() -> None:
-    with mcp_library(GOOD, "good") as library:
-        agent, model = agent_with(library, "shout"), calling("shout", text="\ud800")
-        response = interp.run(agent, "hi", library, model=model)
+def test_arguments_that_are_no_text_are_refused_and_the_server_goes_on(
+    library: ToolLibrary,
+) -> None:
+    agent, model = agent_with(library, "shout"), calling("shout", text="\ud800")
+    response = interp.run(agent, "hi", library, model=model)
 
     assert "surrogate" in (response.tools_used[0].error or "")
-
-
-def test_the_standard_error_of_a_server_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level("DEBUG", "interp.mcp"), mcp_library(GOOD, "good") as library:
-        invoke_tool(library["shout"], {"text": "a"})
-
-    assert 'the MCP server "good": the good server starts' in caplog.text
+    assert invoke_tool(library["shout"], {"text": "a"}) == "A"
 
 
 def test_servers_of_one_file_add_up_and_a_name_of_two_is_an_error_when_it_is_used() -> None:
