@@ -100,15 +100,15 @@ def test_faults_are_found_as_often_as_promised_and_none_where_there_is_none(
     run = recorded(store)
 
     def found(facts: str, **rates: float) -> int:
-        """How many of four changes of the facts made the difference."""
-        changes = [Change(AT, {"result": f"{facts} {n}"}) for n in range(4)]
+        """How many of three changes of the facts made the difference."""
+        changes = [Change(AT, {"result": f"{facts} {n}"}) for n in range(3)]
         all_found = (
             what_if(store, run, each, CHECKS, model=Model(n, **rates), repeats=8)
             for n, each in enumerate(changes)
         )
         return sum(each.made_the_difference for each in all_found)
 
-    assert found("rock") >= 3  # 0.93 each
+    assert found("rock") >= 2  # 0.93 each
     assert found("cheese", bad=0.5) <= 1  # at most 0.05 each
 
 

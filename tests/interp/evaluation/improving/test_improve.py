@@ -14,10 +14,13 @@ from attrs import evolve
 from interp import Case, ConfigurationError, ScriptedModel, ValidationError, load_run
 from interp.evaluation import Arm, Budget, Improvement, Metric, Question, RubricJudge, improve
 from interp.evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
+from interp.evaluation.improving.deciding import Look, Looks
+from interp.evaluation.improving.searching import Sets, digest_of
 from interp.machine import Request
 
 PROGRAM = '[desk:Agent {instruction: "Answer.", model: "My/model"}]  // kept\n'
-CASES = [Case(name=f"c{n}", input=f"say {n}", expected=f"SAY {n}") for n in range(24)]
+# Three of them are for search, two for choosing, and eight decide: the fewest that can show a gain.
+CASES = [Case(name=f"c{n}", input=f"say {n}", expected=f"SAY {n}") for n in range(25, 38)]
 RULE = "Use capitals."
 TOKENS = {"prompt_tokens": 6, "completion_tokens": 4}
 
@@ -90,32 +93,31 @@ def test_changes_that_do_nothing_are_not_shown_to_be_better(tmp_path: Path) -> N
 
 def test_a_search_that_is_stopped_goes_on_and_runs_nothing_twice(tmp_path: Path) -> None:
     whole, model = Obedient(), Obedient()
-    texts = ("Be brief.", f"{RULE}", "Be kind.")
+    texts = ("Be brief.", RULE, "Be kind.")
     (tmp_path / "whole").mkdir()
     wanted = searched(tmp_path / "whole", saying(*texts), base=Arm(model=whole))
-    given = iter(texts)
 
-    def propose(question: Question) -> dict[str, str]:
-        return {"desk.instruction": next(given)}
-
-    for model.most in (3, 8, 15, 25, whole.asked - 10):  # in each of its parts
+    proposer = saying(*texts)
+    for model.most in (1, 4, 7, whole.asked - 10):  # in each of its parts
         with pytest.raises(KeyboardInterrupt):
-            searched(tmp_path, propose, base=Arm(model=model))
+            searched(tmp_path, proposer, base=Arm(model=model))
     model.most = None
-    found = searched(tmp_path, propose, base=Arm(model=model))
+    found = searched(tmp_path, proposer, base=Arm(model=model))
 
     assert (found.sentence, found.spent.runs) == (wanted.sentence, wanted.spent.runs)
-    assert model.asked <= whole.asked + 5 * 4  # runs that were under way
+    assert model.asked <= whole.asked + 4 * 4  # runs that were under way
     asked = model.asked
-    assert searched(tmp_path, propose, base=Arm(model=model)).sentence == found.sentence
+    assert searched(tmp_path, proposer, base=Arm(model=model)).sentence == found.sentence
     assert model.asked == asked
     assert (tmp_path / "looks.gram").read_text().count("(:Look") == 1
 
 
 def test_a_last_set_decides_in_five_searches_and_no_sixth(tmp_path: Path) -> None:
-    for number in range(5):
-        found = searched(tmp_path, saying(RULE), out=tmp_path / str(number), tries=1)
-        assert (found.verdict, found.look) == ("better", number + 1)
+    looks = Looks(tmp_path / "looks.gram")
+    for number in range(4):
+        looks.take(Look(f"s{number}", tuple(map(digest_of, Sets.of(CASES).last)), "desk.gram"))
+    found = searched(tmp_path, saying(RULE), tries=1)
+    assert (found.verdict, found.look) == ("better", 5)
 
     model = Obedient()
     with pytest.raises(ValidationError, match=r"decided 5 times.*add new cases"):
@@ -128,7 +130,7 @@ def test_where_nothing_could_be_shown_nothing_starts(tmp_path: Path) -> None:
     model = Obedient()
 
     with pytest.raises(ValidationError, match="in the last set: even a program that fails all"):
-        searched(tmp_path, saying(RULE), base=Arm(model=model), cases=CASES[:10])
+        searched(tmp_path, saying(RULE), base=Arm(model=model), cases=CASES[:11])
     assert model.asked == 0
 
     (tmp_path / "desk.gram").write_text(PROGRAM.replace("Answer.", RULE))
@@ -137,9 +139,8 @@ def test_where_nothing_could_be_shown_nothing_starts(tmp_path: Path) -> None:
     assert found.proposed == 0
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+def test_proposals_that_are_no_candidates_are_refused_in_words(tmp_path: Path) -> None:
+    answers: list[tuple[Any, str]] = [
         ("Be brief", "no JSON object"),
         ({"desk.model": "A/b"}, "may not change"),
         ({"desk.instruction": ""}, "instruction"),
@@ -148,25 +149,20 @@ def test_where_nothing_could_be_shown_nothing_starts(tmp_path: Path) -> None:
         ({"desk.instruction": "Say one two three four."}, "whole answer that case long expects"),
         ({"desk.instruction": None}, "desk.instruction: expected a text, got None"),
         ({"desk.temperature": {1, 2}}, "set is not a JSON value"),
-    ],
-)
-def test_proposals_that_are_no_candidates_are_refused_in_words(
-    tmp_path: Path, answer: Any, said: str
-) -> None:
+    ]
     told: list[tuple[str, ...]] = []
 
     def propose(question: Question) -> Any:
         told.append(question.refused)
-        return answer
+        return answers[len(told) - 1][0]
 
     cases = [*CASES, Case(name="long", input="count", expected="one two three four")]
-    model = Obedient()
-    found = searched(tmp_path, propose, tries=2, cases=cases, base=Arm(model=model))
+    found = searched(tmp_path, propose, tries=len(answers), cases=cases)
 
-    assert len(found.refused) == 2
-    assert said in found.refused[0]
-    assert told[1] == found.refused[:1]
-    assert "search" in {each.name for each in tmp_path.iterdir()}
+    assert len(found.refused) == len(answers)
+    for (_, said), refused in zip(answers, found.refused, strict=True):
+        assert said in refused
+    assert told[-1] == found.refused[2:7], "the last five"
 
 
 def test_a_model_proposes_from_runs_that_failed(tmp_path: Path) -> None:
@@ -180,14 +176,6 @@ def test_a_model_proposes_from_runs_that_failed(tmp_path: Path) -> None:
     assert "characters together" in asked
 
 
-def test_an_agent_of_a_file_proposes(tmp_path: Path) -> None:
-    (tmp_path / "p.gram").write_text(
-        '[p:Agent {instruction: "Propose.", model: "Offline/rehearsal"}]'
-    )
-    found = searched(tmp_path, tmp_path / "p.gram", tries=1)
-    assert found.refused == ("the answer is no JSON object from paths to texts",)
-
-
 def test_the_program_s_own_model_proposes_by_default(tmp_path: Path) -> None:
     class Both(Obedient):
         def complete(self, request: Request) -> str:
@@ -198,9 +186,12 @@ def test_the_program_s_own_model_proposes_by_default(tmp_path: Path) -> None:
     assert searched(tmp_path, None, tries=1, base=Arm(model=Both())).verdict == "better"
     with pytest.raises(ConfigurationError, match="proposes nothing"):
         searched(tmp_path, None, base=Arm(model="Offline/rehearsal"), out=None)
-    program = '[p:Agent {instruction: "Propose.", model: "Offline/rehearsal"}]'
-    (tmp_path / "p.gram").write_text(program)
-    found = searched(tmp_path, tmp_path / "p.gram", tries=1, out=tmp_path / "x")
+
+
+def test_an_agent_of_a_file_proposes(tmp_path: Path) -> None:
+    file = tmp_path / "p.gram"
+    file.write_text('[p:Agent {instruction: "Propose.", model: "Offline/rehearsal"}]')
+    found = searched(tmp_path, file, tries=1)
     assert found.refused == ("the answer is no JSON object from paths to texts",)
 
 
@@ -218,7 +209,7 @@ def test_an_imported_agent_is_made_better_by_a_judge_of_rubrics(tmp_path: Path) 
         asked.append(question)
         return {"desk.instruction": RULE}
 
-    cases = [Case(name=f"c{n}", input=f"say {n}", judge=["It shouts."]) for n in range(30)]
+    cases = [Case(name=f"c{n}", input=f"say {n}", judge=["It shouts."]) for n in range(25, 38)]
     found = searched(tmp_path, propose, tries=1, cases=cases, judge=RubricJudge(model=Strict()))
 
     assert found.verdict == "better", found.sentence
@@ -251,7 +242,7 @@ def test_a_budget_ends_amid_a_search_that_goes_on_with_a_larger_one(tmp_path: Pa
             said = {"message": {"role": "assistant", "content": super().complete(request)}}
             return {"model": "x", "choices": [said], "usage": {"total_tokens": 10, **TOKENS}}
 
-    for most in (50, 250, 350):
+    for most in (20, 150, 180):
         model = Counted()
         given: dict[str, Any] = {"base": Arm(model=model), "budget": Budget(tokens=most)}
         found = searched(tmp_path, saying(RULE), jobs=1, **given)
@@ -262,14 +253,6 @@ def test_a_budget_ends_amid_a_search_that_goes_on_with_a_larger_one(tmp_path: Pa
     found = searched(tmp_path, saying(RULE), base=Arm(model=model), budget=Budget(tokens=5000))
     assert (found.verdict, found.spent.tokens) == ("better", 10 * found.spent.runs)
     assert model.asked < found.spent.runs
-
-
-def test_a_proposer_may_change_what_it_is_given(tmp_path: Path) -> None:
-    def propose(question: Question) -> Any:
-        question.texts["desk.instruction"] = RULE  # type: ignore[index]  # as people write it
-        return question.texts
-
-    assert searched(tmp_path, propose, tries=1).verdict == "better"
 
 
 def test_what_cannot_be_kept_or_measured_ends_a_search_early(tmp_path: Path) -> None:
@@ -285,33 +268,40 @@ def test_what_cannot_be_kept_or_measured_ends_a_search_early(tmp_path: Path) -> 
     assert "no run of the program has a score; " in found.sentence
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("", "no search is in it"), ("{proposal}", "no whole Proposal: texts must be a JSON object")],
-)
-def test_an_edited_folder_is_refused_in_words(tmp_path: Path, text: str, said: str) -> None:
-    searched(tmp_path, saying("a"), tries=1)
-    file = tmp_path / "search" / "search.gram"
-    head = file.read_text().splitlines()[0]
-    file.write_text(text and f"{head}\n(:Proposal {{parent: 0, texts: json`[1]`}})\n")
-    with pytest.raises(ValidationError, match=said):
-        searched(tmp_path, saying("a"), tries=1)
-
-
-def test_another_search_in_the_folder_is_refused(tmp_path: Path) -> None:
+def test_another_search_in_the_folder_and_an_edited_folder_are_refused(tmp_path: Path) -> None:
     searched(tmp_path, saying("a"), tries=1)
 
     corrected = [evolve(CASES[0], expected="SAY nothing"), *CASES[1:]]
     cooler = Arm(model=Obedient(), settings={"temperature": 0.1})
-    for other in ({"cases": CASES[1:]}, {"cases": corrected}, {"base": cooler}):
+    for other in (
+        {"cases": [*CASES, Case(name="more", input="more")]},
+        {"cases": corrected},
+        {"base": cooler},
+    ):
         with pytest.raises(OtherSearchError, match="another search is in this folder"):
             searched(tmp_path, saying("a"), tries=1, **other)
+
+    file = tmp_path / "search" / "search.gram"
+    head = file.read_text().splitlines()[0]
+    for text, said in {
+        "": "no search is in it",
+        f"{head}\n(:Proposal {{parent: 0, texts: json`[1]`}})\n": (
+            "no whole Proposal: texts must be a JSON object"
+        ),
+    }.items():
+        file.write_text(text)
+        with pytest.raises(ValidationError, match=said):
+            searched(tmp_path, saying("a"), tries=1)
 
 
 def test_numbers_where_less_is_better_are_compared_too(tmp_path: Path) -> None:
     def letters(run: Any) -> float:
         return sum(map(str.islower, run.content))
 
-    found = searched(tmp_path, saying(RULE), metric=Metric("letters", letters, "lower"))
+    def propose(question: Question) -> Any:
+        question.texts["desk.instruction"] = RULE  # type: ignore[index]  # as people write it
+        return question.texts
+
+    found = searched(tmp_path, propose, metric=Metric("letters", letters, "lower"), tries=1)
 
     assert (found.verdict, found.comparison and found.comparison.difference) == ("better", -3.0)

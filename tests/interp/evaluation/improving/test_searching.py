@@ -130,12 +130,12 @@ MANY = pytest.mark.parametrize("searches", [20, pytest.param(1000, marks=pytest.
 
 
 @MANY
-@pytest.mark.parametrize("in_a_row", [1, 5])
 @pytest.mark.parametrize("task", [EQUAL, NOISY, Task(spread=1.0, cases=(20, 10, 20))])
 def test_equal_candidates_are_called_better_in_at_most_five_percent(
-    task: Task, in_a_row: int, searches: int
+    task: Task, searches: int
 ) -> None:
-    wrong = false_findings(task, searches, in_a_row=in_a_row)
+    """In one of five in a row, the first of which is a search by itself."""
+    wrong = false_findings(task, searches, in_a_row=5)
     assert wrong * searches <= stats.binom.isf(0.0005, searches, 0.05)
 
 
@@ -150,7 +150,7 @@ def test_a_true_gain_of_twenty_points_is_found_as_often_as_promised(
 
 
 def test_the_best_of_twenty_equal_programs_looks_better_without_a_last_set() -> None:
-    assert best_of_twenty(500) > 0.9
+    assert best_of_twenty(200) > 0.9
 
 
 def test_a_search_keeps_its_budget_and_finds_the_rule() -> None:

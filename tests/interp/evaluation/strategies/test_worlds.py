@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import find, given, strategies as st
+from hypothesis import find, given, settings, strategies as st
 
 from gram import Pattern
 from interp import ValidationError
@@ -46,6 +46,7 @@ SCHEMAS = [
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
 def test_a_schema_accepts_the_values_that_are_made_for_it(schema: dict[str, object]) -> None:
+    @settings(max_examples=10)
     @given(values_of(schema))
     def accepted(value: object) -> None:
         assert accepts(schema, value, schema)
