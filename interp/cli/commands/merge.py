@@ -143,7 +143,7 @@ def _trees(revisions: Sequence[str]) -> tuple[str | None, str, str, str]:
     match revisions:
         case []:
             # what git merges now it has in a file, or tells its hooks
-            heads = (each.removeprefix("GITHEAD_") for each in os.environ if "GITHEAD_" in each)
+            heads = (each[8:] for each in os.environ if each.startswith("GITHEAD_"))
             theirs = _said("rev-parse", "--verify", "--quiet", "MERGE_HEAD") or next(heads, None)
             ours, merged = "HEAD", _said("write-tree")
             if theirs is None:

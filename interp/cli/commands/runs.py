@@ -303,9 +303,12 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
                 continue
             if (tool is None or planned.called(tool)) and (model is None or planned.asked(model)):
                 found.append(planned)
-        lines = [_given_back(each, does_it=options.does_it) for each in found]
+        for each in found:
+            line = _given_back(each, does_it=options.does_it)
+            if not options.as_json:  # at once: the next one may fail
+                show(line)
     given = [{"id": it.new or it.row.id, "parent": it.row.id if it.new else None} for it in found]
-    show_result(options.as_json, given, lines)
+    show_result(options.as_json, given, ())
     done = "given back" if options.does_it else "would be given back; -i does it"
     note(f"gram: {counted(len(found), 'run')} {done}")
     if runs and refused:

@@ -105,10 +105,8 @@ class OpenFile:
             return None
         lines = self.text.splitlines(keepends=True)
         same, rest = common_ends(self.last.file.text.splitlines(keepends=True), lines)
-        starts, below = (
-            [at for at, line in enumerate(lines) if line[0] in "([@{"],
-            len(lines) - rest,
-        )
+        starts = [at for at, line in enumerate(lines) if line[0] in "([@{"]
+        below = len(lines) - rest
         first = max((at for at in starts if at <= same and at < below), default=0)
         last = min((at for at in starts if at >= below), default=len(lines))
         blank = (re.sub(r"\S", " ", line) for line in lines[first:last])

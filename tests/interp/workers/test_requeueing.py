@@ -13,7 +13,7 @@ from interp import Limits, ScriptedModel, ToolLibrary, run
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.machine import CallFailed
-from interp.workers import cancel_run, requeue_of, requeue_run
+from interp.workers import Requeue, cancel_run, requeue_of, requeue_run
 from lenses_ext import agent_instruction, put
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, tool_calls
@@ -145,6 +145,20 @@ def test_the_command_shows_what_it_would_do_and_does_it_with_i(
     again = requeue(stopped, "-i")
     assert (again[0], "workers go on with it already" in again[2]) == (1, True)
     assert "give runs, or filters" in requeue()[2]
+
+
+def test_what_was_given_back_is_told_though_the_next_fails(
+    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed, stopped = failed_flow(store), stopped_by_its_model(store)
+
+    def failing(each: Requeue) -> None:
+        if each.row.id == stopped:
+            raise StoreError("the disk is full")
+
+    monkeypatch.setattr(Requeue, "carry_out", failing)
+    done = gram("runs", "requeue", failed, stopped, "-i", "--record", database)
+    assert (done.returncode, done.stdout[: len(failed)]) == (2, failed)
 
 
 def test_models_are_found_by_their_provider_or_name(store: RunStore) -> None:

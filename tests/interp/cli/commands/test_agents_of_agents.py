@@ -33,9 +33,14 @@ def news(tmp_path: Path) -> str:
     return file
 
 
-@pytest.mark.parametrize("words", [["--input", '{"topic": "the moon"}'], ["the moon"]])
-def test_a_workflow_is_called_with_arguments_or_a_text(news: str, words: list[str]) -> None:
-    done = gram("run", news, *words)
+@pytest.mark.parametrize(
+    "words", [["--input", '{"topic": "the moon"}'], ["--input", "@in.json"], ["the moon"]]
+)
+def test_a_workflow_is_called_with_arguments_or_a_text(
+    news: str, words: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "in.json").write_text('{"topic": "the moon"}')
+    done = gram("run", news, *words, cwd=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (
         0,
         "(rehearsal, no language model) You said: the moon",

@@ -50,6 +50,12 @@ def test_a_fix_changes_the_name_and_no_other_byte(slip: Path) -> None:
     assert slip.read_text() == SLIP.replace("serch", "search")
 
 
+def test_what_is_off_is_not_fixed(slip: Path) -> None:
+    slip.write_text(text := '{lint: {tool-in-instruction: "off"}}\n' + SLIP)
+    assert gram("lint", "--fix", str(slip)).stdout == ""
+    assert slip.read_text() == text
+
+
 def test_a_project_makes_an_error_of_a_finding(slip: Path) -> None:
     (slip.parent / "gram.toml").write_text('lint = {tool-in-instruction = "error"}\n')
     done = gram("lint", "a.gram", cwd=slip.parent)
@@ -98,6 +104,16 @@ def test_what_others_use_is_used_where_they_are_linted_together(repository: Path
     ]
     assert codes(repository / "tools") == []
     assert codes(repository / "desk.gram") == []
+
+
+def test_levels_of_a_header_are_those_of_its_file_alone(repository: Path) -> None:
+    tools, desk = repository / "tools" / "search.gram", repository / "desk.gram"
+    tools.write_text('{lint: {unused-tool: "off", unused-definition: "off"}}\n' + tools.read_text())
+    header = '{lint: {parameter-types: "off"}, imports'
+    more = '[more:Tool {description: "Is for later"} | ()==>(::Text)]\n'
+    desk.write_text(desk.read_text().replace("{imports", header) + more)
+    found = [(name, code.partition(":")[0]) for name, code in codes(repository)]
+    assert found == [("desk.gram", "unused-tool"), ("search.gram", "parameter-types")]
 
 
 def test_a_fix_knows_the_tools_that_are_imported(repository: Path) -> None:
