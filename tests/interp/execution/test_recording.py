@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC
 from pathlib import Path
 from threading import Event as Flag
@@ -74,6 +75,12 @@ def test_a_run_file_holds_the_run_as_it_was(file: Path) -> None:
     assert response.content == "done"
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().count("\n") == 1 + len(kept.entries)
+
+    file.chmod(0o640)
+    before = file.read_bytes()
+    resume_run(file, counting([]))
+    assert file.read_bytes() == before, "it is written at its end alone, and keeps its mode"
+    assert file.stat().st_mode & 0o777 == 0o640
 
 
 def test_a_run_that_waits_for_approval_is_answered_on_another_day(file: Path) -> None:
@@ -193,34 +200,37 @@ def test_two_runs_are_never_recorded_in_one_file(file: Path) -> None:
     assert load_run(file).state.context[-1].content == "done"
 
 
-def test_a_tool_is_not_run_when_that_cannot_be_recorded(file: Path) -> None:
+@pytest.fixture
+def limit_files() -> Iterator[Callable[[int], None]]:
+    """Sets how large a file may become, as a disk that is full does."""
     resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
-    done: list[int] = []
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_tool_is_not_run_when_that_cannot_be_recorded(
+    file: Path, limit_files: Callable[[int], None]
+) -> None:
+    done: list[int] = []
 
     def fill_the_disk(effect: Effect, event: Event) -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, hard))
+        limit_files(file.stat().st_size)
 
     model = ScriptedModel([CALLS, "done"])
-    try:
-        with pytest.raises(AgentError, match="the run is no longer recorded"):
-            run(AGENT, "go", counting(done), model=model, record=file, observe=fill_the_disk)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.raises(AgentError, match="the run is no longer recorded"):
+        run(AGENT, "go", counting(done), model=model, record=file, observe=fill_the_disk)
 
     assert done == []
     assert len(load_run(file).steps) == 1
 
 
-def test_a_file_that_cannot_be_begun_is_not_left_behind(file: Path) -> None:
-    resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
-    try:
-        with pytest.raises(OSError, match="too large"):
-            run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+def test_a_file_that_cannot_be_begun_is_not_left_behind(
+    file: Path, limit_files: Callable[[int], None]
+) -> None:
+    limit_files(20)
+    with pytest.raises(OSError, match="too large"):
+        run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
 
     assert not file.exists()
 
@@ -245,15 +255,6 @@ def test_what_is_no_run_file_is_refused(
     file.write_text(text)
     with pytest.raises(error, match=message):
         load_run(file)
-
-
-def test_a_run_file_keeps_its_mode_and_is_written_at_its_end_alone(file: Path) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    file.chmod(0o640)
-    before = file.read_bytes()
-    resume_run(file, counting([]))
-    assert file.read_bytes() == before
-    assert file.stat().st_mode & 0o777 == 0o640
 
 
 # --- what happened between the events
@@ -320,10 +321,14 @@ def killed(file: Path, killed_runs: list[Path]) -> Path:
     return file
 
 
-def test_a_call_that_had_begun_is_asked_about_where_it_must_not_run_twice(killed: Path) -> None:
+@pytest.mark.parametrize("once", [True, False])  # or a tool that is no longer marked
+def test_a_call_that_had_begun_is_asked_about_where_it_must_not_run_twice(
+    killed: Path, once: bool
+) -> None:
     done: list[int] = []
     with pytest.raises(ApprovalNeeded):
-        resume_run(killed, counting(done, once=True), model=ScriptedModel([]))
+        resume_run(killed, counting(done, once=once), model=ScriptedModel([]))
+    assert [(ask.at, ask.may_have_run) for ask in load_run(killed).state.asks] == [((0, 0), True)]
     assert done == [1]
 
     asked: list[Ask] = []
@@ -371,14 +376,6 @@ def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Pat
 
     assert [(ask.at, ask.may_have_run) for ask in load_run(file).state.asks] == [((0, 0), True)]
     assert done == [0, 1]
-
-
-def test_a_call_is_asked_about_though_its_tool_is_no_longer_marked(killed: Path) -> None:
-    done: list[int] = []
-    with pytest.raises(ApprovalNeeded):
-        resume_run(killed, counting(done), model=ScriptedModel([]))
-    assert [(ask.at, ask.may_have_run) for ask in load_run(killed).state.asks] == [((0, 0), True)]
-    assert done == [1]
 
 
 @pytest.mark.parametrize("kept", ["state", "log"])

@@ -63,7 +63,7 @@ with serving() as server:
     baseline = (3, 0)
     scripted(40); asyncio.run(many(10)); over_http(9)
     baseline = settled()
-    scripted(300); asyncio.run(many(50)); over_http(30)
+    scripted(120); asyncio.run(many(20)); over_http(15)
     after = settled()
     tracemalloc.start()
     scripted(12); asyncio.run(many(5)); over_http(3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from gram import GramError
 from interp import ValidationError
@@ -56,6 +56,7 @@ SPEC_FORM = {"name": "d", "description": "D", "typeSignature": "(n::Integer)==>(
 
 
 @pytest.mark.parametrize("form", TOOL_FORMS)
+@settings(max_examples=10)
 @given(parameter_schemas(), json_schemas())
 def test_what_is_written_in_a_form_is_read_back_whole(form: str, schema: Any, result: Any) -> None:
     """Names and descriptions too; the type of the result where the form has one."""
