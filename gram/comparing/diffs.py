@@ -139,12 +139,11 @@ def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]
         for at, inside in found.items():
             for word in inside:
                 with_word[word][side].append(at)
+    rare = (sides for sides in with_word.values() if max(map(len, sides)) <= _RARE)
     likeness: dict[tuple[int, int], float] = {}
-    for ones, others in with_word.values():
-        if len(ones) <= _RARE and len(others) <= _RARE:
-            for one, other in product(ones, others):
-                both = words[0][one], words[1][other]
-                likeness[one, other] = 2 * len(both[0] & both[1]) / sum(map(len, both))
+    for one, other in {pair for sides in rare for pair in product(*sides)}:
+        both = words[0][one], words[1][other]
+        likeness[one, other] = 2 * len(both[0] & both[1]) / sum(map(len, both))
     for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
         is_free = pairing.is_free[one] and pairing.partners[other] is None
         if is_free and likeness[one, other] >= _ALIKE:
