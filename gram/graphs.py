@@ -162,7 +162,9 @@ def graph_of(
         known = nodes.setdefault(key, each)
         if _fullness(each) > _fullness(known):
             nodes[key] = each
-    _, annotations, edges, walks, others = map(tuple, by_shape.values())
+    edges, walks, annotations, others = (
+        tuple(by_shape[kind]) for kind in ("relationship", "walk", "annotation", "other")
+    )
     return Graph(tuple(nodes.values()), edges, walks, annotations, others, keys)
 
 

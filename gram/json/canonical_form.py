@@ -58,7 +58,7 @@ def value_to_json(value: trees.Value | None) -> Json:
     match value:
         case trees.Symbol() | trees.TaggedString() | trees.Range() | trees.Measurement():
             kind, names = next(
-                (k, names) for k, (made, names) in _SPECIAL.items() if made is type(value)
+                (k, names) for k, (made, names) in _SPECIAL.items() if isinstance(value, made)
             )
             return {"type": kind} | {name: value_to_json(getattr(value, name)) for name in names}
         case PVector():

@@ -387,11 +387,9 @@ def duplicate_field(reading: Reading) -> Iterator[Diagnostic]:
             for other, arrow in flow.ways.together(arrows):
                 at = arrow if arrow.is_written else other
                 where = _cited(reading, holder, other) if other.is_written else "another arrow"
-                message, hint = (
-                    f'"{key}" is carried there twice, by {where} too',
-                    'name one with {as: "…"}',
-                )
-                yield Diagnostic.found(message, (*holder.path, *at.path), hint=hint)
+                message = f'"{key}" is carried there twice, by {where} too'
+                path = (*holder.path, *at.path)
+                yield Diagnostic.found(message, path, hint='name one with {as: "…"}')
 
 
 def several_lists(reading: Reading) -> Iterator[Diagnostic]:

@@ -177,7 +177,7 @@ def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
 
 
 def misspelt_property(pattern: Pattern) -> Iterator[Diagnostic]:
-    """A property of a tool that looks like one that counts, and is ignored."""
+    """A property of an agent or a tool that looks like one that counts, and is ignored."""
     vocabulary, properties = _vocabulary(pattern), pattern.value.properties
     what = "an agent" if is_agent(pattern) else "a tool"
     for key in sorted(properties.keys() - vocabulary.properties.keys() - SETTINGS.keys()):
