@@ -99,7 +99,8 @@ def find_places(program: ProgramLike, path: str, *, own: bool = False) -> tuple[
                 found.extend(islice(here, 1))
         if not found:
             known = {name: None for place in places for name in document.below(place)}
-            raise PathError(_nowhere(path, words[:count], word, known), path)
+            inside = document.inside(places, word)
+            raise PathError(_nowhere(path, words[:count], word, known, inside), path)
         places = found
     return tuple(places)
 
@@ -174,6 +175,17 @@ class _Document:
         for word, each in self.leads(place):
             words.setdefault(word, each)
         return words
+
+    def inside(self, places: Iterable[Place], word: str) -> Place | None:
+        """The first tool or node of this name in what may follow."""
+        for below in chain.from_iterable(self.below(place).values() for place in places):
+            if below.kind in (Kind.TOOLS, Kind.NODES):
+                found = self.below(below).get(word)
+            else:
+                found = self.inside([below], word) if len(below.words) == 1 else None
+            if found is not None:
+                return found
+        return None
 
     def leads(self, place: Place) -> Iterator[tuple[str, Place]]:
         """The words that may follow and where they lead; of a word given twice the first counts."""
@@ -312,13 +324,15 @@ def _property(place: Place, key: str, lens: Getter[Pattern, Any] | None = None) 
     return Place((*place.words, key), Kind.PROPERTY, place.tree_path, lens, inside, keys)
 
 
-def _nowhere(path: str, before: Sequence[str], word: str, known: Iterable[str]) -> str:
+def _nowhere(
+    path: str, before: Sequence[str], word: str, known: Iterable[str], inside: Place | None
+) -> str:
     where = f"`{write_path(before)}`" if before else "the document"
     if word == ANY:
         return f"`{path}` leads nowhere: {where} has no parts that * could stand for"
     known = tuple(known)
     has = f"it has: {', '.join(known)}" if known else "it has no parts"
-    hint = did_you_mean(word, known) or has
+    hint = f"did you mean {inside.path}?" if inside else did_you_mean(word, known) or has
     return f"`{path}` leads nowhere: {where} has no `{word}`; {hint}"
 
 

@@ -106,6 +106,16 @@ def test_elements_and_optional_properties_can_be_removed_and_what_is_computed_no
             "one.tools.zzz",
             "`one.tools.zzz` leads nowhere: `one.tools` has no `zzz`; it has: math.add, shared",
         ),
+        (
+            "`math.add`.x",
+            "``math.add`.x` leads nowhere: the document has no `math.add`; "
+            "did you mean one.tools.`math.add`?",
+        ),
+        (
+            "one.`math.add`",
+            "`one.`math.add`` leads nowhere: `one` has no `math.add`; "
+            "did you mean one.tools.`math.add`?",
+        ),
         ("one.model.x", "`one.model.x` leads nowhere: `one.model` has no `x`; it has no parts"),
         ("config.*", "`config.*` leads nowhere: `config` has no parts that * could stand for"),
         ("", "'' is not a path: expected a name at character 1"),
