@@ -309,8 +309,9 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
                 show(line)
     given = [{"id": it.new or it.row.id, "parent": it.row.id if it.new else None} for it in found]
     show_result(options.as_json, given, ())
-    done = "given back" if options.does_it else "would be given back; -i does it"
-    note(f"gram: {counted(len(found), 'run')} {done}")
+    done = "given back" if options.does_it else "would be given back"
+    hint = "; -i does it" if found and not options.does_it else ""
+    note(f"gram: {counted(len(found), 'run')} {done}{hint}")
     if runs and refused:
         raise Refused(f"{counted(refused, 'run')} cannot be given back")
 

@@ -136,7 +136,7 @@ def test_the_command_shows_what_it_would_do_and_does_it_with_i(
     told = requeue("--status", "failed", "--since", "1h", "--tool", "work")
     assert (told[0], told[1][: len(would[1])]) == would, told
     assert told[2] == "gram: 1 run would be given back; -i does it\n"
-    none = ("", "gram: 0 runs would be given back; -i does it\n")
+    none = ("", "gram: 0 runs would be given back\n")
     assert requeue("--tool", "another")[1:] == none
     assert json.loads(requeue(failed, stopped, "-i", "--json")[1]) == [
         {"id": f"{failed}.again-1", "parent": failed},
