@@ -26,6 +26,7 @@ from lenses_ext import (
     view,
     write_program,
 )
+from tests.interp.model_server import tool_calls
 
 
 class Color(Enum):
@@ -171,28 +172,18 @@ def test_the_program_that_is_recorded_declares_it(tmp_path: Path) -> None:
 
     recorded = interp.load_run(file)
 
-    assert view(agent_answer_schema, recorded.state.agent) == {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "age": {"type": "integer", "default": 3},
-            "likes": {
-                "anyOf": [{"type": "string", "enum": ["red", "blue"]}, {"type": "null"}],
-                "default": None,
-            },
-        },
-        "required": ["name"],
-    }
+    schema = view(agent_answer_schema, recorded.state.agent) or {}
+    likes = {"anyOf": [{"type": "string", "enum": ["red", "blue"]}, {"type": "null"}]}
+    assert schema["properties"]["age"] == {"type": "integer", "default": 3}
+    assert schema["properties"]["likes"] == {**likes, "default": None}
+    assert (schema["type"], schema["required"]) == ("object", ["name"])
     assert interp.resume_run(file, answer_type=Person).value == Person("Bob")
 
 
 def test_a_run_that_is_resumed_gives_it() -> None:
     look = interp.create_tool("look", "Looks", {"type": "object", "properties": {}}, lambda _: 1)
-    agent = parse_program(
-        '[a:Agent {instruction: "x", model: "OpenAI/m"} | [look:Tool {description: "Looks"} | '
-        "()==>(::Any)]]"
-    )
-    call = {"tool_calls": [{"id": "1", "function": {"name": "look", "arguments": "{}"}}]}
+    agent = declaring('[look:Tool {description: "Looks"} | ()==>(::Any)]')
+    call = tool_calls(("1", "look", {}))
     with pytest.raises(interp.ApprovalNeeded) as stopped:
         interp.run(agent, "hi", [look], model=said(call), answer_type=Person, policy=interp.ask_all)
     assert stopped.value.log is not None
@@ -208,8 +199,7 @@ def test_who_takes_a_conversation_over_answers_in_the_type() -> None:
         """[triage:Agent {instruction: "Sort.", model: "OpenAI/m"} | (triage)-[:HANDOFF]->(billing)]
            [billing:Agent {description: "Bills.", instruction: "Bill.", model: "OpenAI/m"}]"""
     )
-    over = {"tool_calls": [{"id": "1", "function": {"name": "billing", "arguments": "{}"}}]}
-    model = said(over, "Bob!", '{"name": "Bob"}')
+    model = said(tool_calls(("1", "billing", {})), "Bob!", '{"name": "Bob"}')
 
     response = interp.run(desk, "hi", agent="triage", model=model, answer_type=Person)
 
@@ -249,9 +239,8 @@ def test_an_equal_type_may_be_declared(program: str, answer_type: Any) -> None:
 )  # fmt: skip
 def test_another_declared_type_is_refused_before_anything_is_asked(program: str) -> None:
     model = said()
-    with pytest.raises(
-        interp.ConfigurationError, match='agent "a" declares another answer than Place'
-    ):
+    refused = 'agent "a" declares another answer than Place'
+    with pytest.raises(interp.ConfigurationError, match=refused):
         interp.run(declaring(program), "hi", model=model, answer_type=Place)
     assert model.requests == []
 
@@ -286,9 +275,8 @@ def test_a_run_that_began_without_it_cannot_get_it() -> None:
 
 def test_what_the_type_itself_refuses_is_an_error() -> None:
     reply = '{"name": "Rex", "owner": {"name": "Al"}}'
-    with pytest.raises(
-        interp.ValidationError, match=r"the answer is no Pet: name: .*not again"
-    ) as found:
+    no_pet = r"the answer is no Pet: name: .*not again"
+    with pytest.raises(interp.ValidationError, match=no_pet) as found:
         interp.run(AGENT, "hi", model=said(reply), answer_type=Pet)
     assert found.value.state is not None
     assert found.value.state.context[-1].content == reply
@@ -307,10 +295,8 @@ def test_a_refusal_has_no_value() -> None:
 
 def flow(answer: str, signature: str = "") -> Pattern:
     """A workflow of one agent."""
-    text = (
-        f'[w:Workflow | {signature} [a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]]'
-    )
-    return parse_program(text).patterns[0]
+    agent = f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]'
+    return parse_program(f"[w:Workflow | {signature} {agent}]").patterns[0]
 
 
 @pytest.mark.parametrize(
@@ -335,9 +321,7 @@ def test_the_result_of_a_workflow_is_of_the_type(answer: str, signature: str) ->
         ("(x::Text)==>(::String)", ""),
     ],
 )
-def test_a_result_that_does_not_fit_is_refused_before_anything_is_asked(
-    answer: str, signature: str
-) -> None:
+def test_a_result_that_does_not_fit_is_refused_before_asking(answer: str, signature: str) -> None:
     model = said()
     with pytest.raises(interp.ConfigurationError, match='result of the workflow "w" is no Place'):
         interp.run(flow(answer, signature), "hi", model=model, answer_type=Place)
@@ -348,19 +332,15 @@ def test_a_result_that_does_not_fit_is_refused_before_anything_is_asked(
     ("signature", "kind"),
     [("", interp.WorkflowError), ("(x::Text)==>(::Object),", interp.ValidationError)],
 )
-def test_a_result_whose_type_nobody_knew_is_checked_when_it_comes(
-    signature: str, kind: type[Exception]
-) -> None:
+def test_a_result_of_unknown_type_is_checked_later(signature: str, kind: type[Exception]) -> None:
     with pytest.raises(kind, match='missing required "name"'):
         interp.run(flow("(:Answer:Object)", signature), "hi", model=said("{}"), answer_type=Place)
 
 
 def test_the_answer_of_a_type_is_gram() -> None:
     made = create_agent_pattern("a", None, "A/b", "x", answer=interp.answer_of(Place))
-    assert write_program(made) == (
-        '[a:Agent {instruction: "x", model: "A/b"} | '
-        "[::Answer::Object | (name::String), (height::Integer {optional: true})]]"
-    )
+    answer = "[::Answer::Object | (name::String), (height::Integer {optional: true})]"
+    assert write_program(made) == f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]'
 
 
 # --- where runs are kept

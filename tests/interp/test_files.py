@@ -31,9 +31,7 @@ AGENT = loads_one('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5.6-lun
         (b"x = 1", "a.unheard-of", "text/plain"),
     ],
 )
-def test_a_file_is_what_its_bytes_or_its_name_say(
-    content: bytes, name: str | None, media_type: str
-) -> None:
+def test_bytes_or_names_say_what_it_is(content: bytes, name: str | None, media_type: str) -> None:
     assert File(content, name).media_type.startswith(media_type)
 
 

@@ -44,10 +44,8 @@ def test_a_path_is_loaded_with_what_it_imports(project: Project) -> None:
 
 
 def test_an_open_file_opens_no_other(project: Project) -> None:
-    with (
-        project.path.open() as file,
-        pytest.raises(ValidationError, match=r"open-import.*greet") as caught,
-    ):
+    no_other = pytest.raises(ValidationError, match=r"open-import.*greet")
+    with project.path.open() as file, no_other as caught:
         load(file, "a")
 
     assert [each.lineno for each in caught.value.faults] == [1]

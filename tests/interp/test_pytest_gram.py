@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,14 +54,6 @@ class Project:
             environment=self.environment | environment,
         )
 
-    def pytest_from_its_start(self) -> subprocess.CompletedProcess[str]:
-        """Run pytest in a Python that is started for it."""
-        return subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "pytest_gram", "-q"],
-            cwd=self.folder, capture_output=True, text=True, timeout=120, check=False,
-            env=self.environment,
-        )  # fmt: skip
-
     @property
     def environment(self) -> dict[str, str]:
         """The variables of a run."""
@@ -107,44 +100,43 @@ def test_a_run_is_recorded_once_and_replayed_or_recorded_anew_or_never(project: 
     assert passed(project.pytest("--gram-recordings=none"))
 
 
-def test_a_program_that_changed_fails_with_the_difference(project: Project) -> None:
+def test_a_changed_program_or_recording_fails_with_the_difference(project: Project) -> None:
     project.server.will_say(GREETING, "Hello, Al!")
     project.pytest()
-    program = project.folder / "hello.gram"
-    program.write_text(program.read_text().replace("friendly conversations", "short talks"))
+    program, file = project.folder / "hello.gram", project.folder / RECORDED
+    text, shorter = file.read_text(), ("friendly conversations", "short talks")
+    edits = [
+        (file, "Bye".join(text.rsplit("Hello, Al!", 1)), "assert 'Bye' == 'Hello, Al!'"),
+        (file, text.replace("[1]", "[7]"), "test_greets.run.gram:"),
+        (file, text[: len(text) // 2], "test_greets.run.gram"),
+        (program, program.read_text().replace(*shorter), "request at position (0) is not the one"),
+    ]
+    for changed, content, message in edits:
+        before = changed.read_text()
+        changed.write_text(content)
+        done = project.pytest()
+        changed.write_text(before)
+        assert (done.returncode, message in done.stdout) == (1, True)
 
-    done = project.pytest()
-
-    assert done.returncode == 1
-    assert "the request at position (0) is not the one that was recorded" in done.stdout
     assert "+instruction: Have short talks" in done.stdout
     assert "pytest --gram-recordings=changed asks what changed" in done.stdout
     assert len(project.server.requests) == 2
 
 
-def test_a_failure_shows_the_run(project: Project) -> None:
-    project.server.will_say(GREETING, "Bye!")
-    done = project.pytest()
-    assert done.returncode == 1
-    assert "Run of the agent" in done.stdout
-    assert 'sayHello(personName: "Al") -> "Hello, Al! Nice to meet you."' in done.stdout
-    assert 'model: "Bye!"' in done.stdout
-
-
-def test_a_run_that_a_model_broke_off_leaves_no_recording_and_no_recording_has_a_key(
+def test_a_failure_shows_its_run_and_no_key_and_a_broken_off_one_is_not_kept(
     project: Project,
 ) -> None:
+    called = 'sayHello(personName: "Al") -> "Hello, Al! Nice to meet you."'
     project.server.will_say(GREETING, Answer({"error": {"message": "no"}}, status=400))
     done = project.pytest()
+    assert (done.returncode, called in done.stdout, project.recordings) == (1, True, [])
+
+    project.server.will_say(GREETING, f"Bye, {KEY}!")
+    done = project.pytest()
     assert done.returncode == 1
-    assert 'sayHello(personName: "Al")' in done.stdout
-    assert project.recordings == []
-
-    project.server.will_say(f"Hello, {KEY}!")
-    project.pytest()
-
-    text = (project.folder / RECORDED).read_text()
-    assert KEY not in text
+    for told in ("Run of the agent", called, 'model: "Bye, '):
+        assert told in done.stdout
+    assert KEY not in (project.folder / RECORDED).read_text() + done.stdout
     assert load_run(project.folder / RECORDED).state.run_id
 
 
@@ -279,9 +271,7 @@ from interp import load
 """
 
 
-def test_a_connection_that_a_recording_has_opened_is_not_used_by_other_tests(
-    project: Project,
-) -> None:
+def test_a_connection_of_a_recording_is_not_used_by_other_tests(project: Project) -> None:
     project.write(KEPT)
     project.server.will_say("one", "two")
     done = project.pytest()
@@ -297,7 +287,9 @@ found = {name.split(".")[0] for name in sys.modules} & {"gram", "lenses_ext", "i
 def test_nothing_is_imported():
     assert found == set()
 """)
-    assert passed(project.pytest_from_its_start())
+    words = [sys.executable, "-m", "pytest", "-p", "pytest_gram", "-q"]
+    here: Any = {"cwd": project.folder, "env": project.environment}
+    assert passed(subprocess.run(words, capture_output=True, text=True, timeout=120, **here))
 
 
 CONVERSATION = """
@@ -339,27 +331,6 @@ def test_any_run_can_be_recorded(project: Project) -> None:
     assert len(project.recordings) == 4
 
 
-def test_a_recording_that_was_edited_is_used_or_refused(project: Project) -> None:
-    project.server.will_say(GREETING, "Hello, Al!")
-    project.pytest()
-    file = project.folder / RECORDED
-    text = file.read_text()
-    other = "Bye".join(text.rsplit("Hello, Al!", 1))
-    edited = {
-        other: "assert 'Bye' == 'Hello, Al!'",
-        text.replace("[1]", "[7]"): "test_greets.run.gram:",
-        text[: len(text) // 2]: "test_greets.run.gram",
-    }
-
-    for content, message in edited.items():
-        file.write_text(content)
-        done = project.pytest()
-
-        assert done.returncode == 1
-        assert message in done.stdout
-    assert len(project.server.requests) == 2
-
-
 CASES = """{"program": "hello.gram"}
 {"name": "greets", "input": "I am Al", "expected": "Hello, Al!", "calls": ["sayHello"]}
 {"name": "leaves", "input": "Bye", "expected": "Bye!"}
@@ -396,17 +367,9 @@ def test_the_options_of_gram_test_are_a_setting_of_pytest(project: Project) -> N
     assert project.recordings == []
 
 
-def test_what_is_wrong_with_a_file_of_cases_is_told_with_its_place(project: Project) -> None:
-    project.write('{"program": "hello.gram", "inptu": "I am Al"}', "talks.cases.jsonl")
-    done = project.pytest("talks.cases.jsonl")
-    assert done.returncode != 0
-    assert "talks.cases.jsonl:1" in done.stdout
-    assert "input" in done.stdout
-    assert "interp/" not in done.stdout
-
-
 def test_what_is_wrong_is_shown_at_the_line_of_the_test(project: Project) -> None:
     project.write("[broken:Agent {", "broken.gram")
+    project.write('{"program": "hello.gram", "inptu": "I am Al"}', "talks.cases.jsonl")
     project.write(
         """
 def test_no_file(gram_agent):
@@ -420,9 +383,11 @@ def test_nothing_is_recorded(gram_agent, gram_recording):
 """
     )
 
-    done = project.pytest("test_hello.py", "--gram-recordings=none")
+    words = ("--continue-on-collection-errors", "--gram-recordings=none")
+    done = project.pytest("test_hello.py", "talks.cases.jsonl", *words)
 
-    assert "3 failed" in done.stdout
+    assert re.search(r"3 failed, .*1 error", done.stdout)
+    assert re.search(r"talks\.cases\.jsonl:1.*input", done.stdout)
     assert "nowhere.gram" in done.stdout
     assert "the `{` opened at 1:15 is not closed" in done.stdout
     assert "there is no recording" in done.stdout

@@ -69,9 +69,8 @@ def test_a_list_of_messages_is_a_context() -> None:
 
 def test_an_agent_is_executed_with_the_context_before_the_library(hello_world: Pattern) -> None:
     model = ScriptedModel([CALL, "Done."])
-    response = execute_agent_with_library(
-        hello_world, "hi", EARLIER, hello_world_tool_library, model=model
-    )
+    given = (hello_world, "hi", EARLIER, hello_world_tool_library)
+    response = execute_agent_with_library(*given, model=model)
     assert [message.content for message in model.requests[0].messages] == ["I'm Alice.", "hi"]
     assert [each.result for each in response.tools_used] == [GREETED]
 
@@ -87,18 +86,14 @@ SWAPPED: list[Callable[[Any], Any]] = [
 ]
 
 
-def test_a_program_and_what_is_said_to_it_that_are_swapped_are_recognised(
-    hello_world: Pattern,
-) -> None:
+def test_a_program_and_what_is_said_to_it_may_not_be_swapped(hello_world: Pattern) -> None:
     swapped: Any = ("Hello.", hello_world)
     with pytest.raises(ArgumentError, match=r"run: the program comes first: run\(program, user_"):
         run(*swapped)
 
 
 @pytest.mark.parametrize("swapped", SWAPPED)
-def test_a_library_and_a_context_that_are_swapped_are_recognised(
-    hello_world: Pattern, swapped: Callable[..., Any]
-) -> None:
+def test_a_swapped_library_is_recognised(hello_world: Pattern, swapped: Callable[..., Any]) -> None:
     with pytest.raises(ConfigurationError) as caught:
         swapped(hello_world)
     assert str(caught.value) == (
@@ -135,9 +130,7 @@ def test_an_argument_of_another_type_is_refused_before_the_model_is_asked(
         ('[a:Agent {instruction: "x"}]', "program is a text: read it with .*parse_program"),
     ],
 )
-def test_what_is_not_a_program_is_refused_and_says_what_reads_it(
-    program: Any, message: str
-) -> None:
+def test_what_is_no_program_is_refused_and_what_reads_it_told(program: Any, message: str) -> None:
     for attempt in (
         lambda: run(program, "hi", model=ScriptedModel(["a"])),
         lambda: start(program, "hi"),
@@ -226,21 +219,14 @@ async def where_am_i_later(n: int, context: ToolContext) -> Any:
     return where_am_i(n=n)
 
 
-def by_run(library: ToolLibrary) -> Any:
-    return run(WATCHER, "hi", library, model=ScriptedModel([LOOK, LOOK, "Done."]))
-
-
 @pytest.mark.parametrize("implementation", [where_am_i, where_am_i_later])
 def test_a_run_tells_each_tool_where_it_is_called(implementation: Any) -> None:
-    response = by_run(ToolLibrary.of([implementation]))
+    library, model = ToolLibrary.of([implementation]), ScriptedModel([LOOK, LOOK, "Done."])
+    response = run(WATCHER, "hi", library, model=model)
 
     # the user's words and the reply that calls; a round later also two results and a reply
-    assert [each.result or each.error for each in response.tools_used] == [
-        ["watcher", "whereAmI", 2, "hi"],
-        ["watcher", "whereAmI", 2, "hi"],
-        ["watcher", "whereAmI", 5, "hi"],
-        ["watcher", "whereAmI", 5, "hi"],
-    ]
+    seen = [each.result or each.error for each in response.tools_used]
+    assert seen == [["watcher", "whereAmI", count, "hi"] for count in (2, 2, 5, 5)]
 
 
 # --- how a run is shown, and what is refused by name
@@ -262,7 +248,7 @@ CALLED = (begin, run, arun, stream, astream, execute_agent, resume_run, Run)
 
 
 @pytest.mark.parametrize("called", CALLED, ids=lambda each: each.__name__)
-def test_a_misspelt_keyword_names_the_function_that_was_called(
+def test_a_misspelt_keyword_names_its_function(
     called: Callable[..., Any], hello_world: Pattern
 ) -> None:
     state, _, _ = start(hello_world, "hi")

@@ -81,9 +81,7 @@ def test_a_known_key_is_replaced_in_any_text(key: str, before: str, after: str) 
 
 
 @given(st.data(), KEYS, TEXTS, TEXTS)
-def test_no_spelling_of_json_hides_a_key(
-    data: st.DataObject, key: str, before: str, after: str
-) -> None:
+def test_no_json_hides_a_key(data: st.DataObject, key: str, before: str, after: str) -> None:
     around = (json.dumps(each)[1:-1] for each in (before, after))
     inside = data.draw(spelled(key)).join(around)
     text = data.draw(
@@ -108,9 +106,7 @@ def test_a_text_without_a_key_stays_as_it_is(key: str, text: str) -> None:
 
 
 @given(st.data(), st.lists(KEYS, min_size=1, max_size=3))
-def test_a_text_in_pieces_is_shown_as_it_is_replaced_whole(
-    data: st.DataObject, keys: list[str]
-) -> None:
+def test_pieces_of_a_text_are_shown_as_the_whole(data: st.DataObject, keys: list[str]) -> None:
     keys += [keys[0][:16], keys[0] + "more"]  # keys that begin with each other
     parts = st.one_of(
         TEXTS, st.sampled_from(keys), st.sampled_from(keys).flatmap(spelled), KEYS, st.just("\\")
@@ -154,9 +150,7 @@ def test_json_without_keys_is_json_as_far_as_it_was(text: str, shown: str) -> No
 # --- which texts are keys
 
 
-def test_keys_are_the_long_values_of_variables_named_as_keys(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_long_values_of_variables_named_as_keys_are_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "customer")
     monkeypatch.setenv("OPENAI_API_KEY", "lm-studio")
     monkeypatch.setenv("OTHER_API_KEY", " sk-0123456789abc ")

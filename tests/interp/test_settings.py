@@ -97,26 +97,18 @@ def test_parallel_tool_calls_are_spoken_of_only_where_there_are_tools() -> None:
     assert "parallel_tool_calls" not in request_body(request, "functions")  # it has no such field
 
 
-def test_the_programs_settings_go_over_the_wire(model_server: ModelServer) -> None:
-    model_server.will_say("a")
-
-    run(AGENT, "hi")
-
-    (body,) = model_server.requests
-    assert body["temperature"] == 0.2
-    assert body["max_tokens"] == 500
-    assert set(body) == {"model", "messages", "temperature", "max_tokens"}
-
-
-def test_a_call_changes_the_programs_settings_and_leaves_out(model_server: ModelServer) -> None:
-    model_server.will_say("a")
+def test_a_call_changes_the_programs_settings_for_itself(model_server: ModelServer) -> None:
+    model_server.will_say("a", "b")
     changes = {"temperature": None, "stop": ["END"], "maxTokens": 7}
 
     run(AGENT, "hi", settings=changes)
 
-    (first,) = model_server.requests
-    assert (first["stop"], first["max_tokens"]) == (["END"], 7)
-    assert "temperature" not in first
+    run(AGENT, "hi")
+    changed, own = model_server.requests
+    assert (changed["stop"], changed["max_tokens"]) == (["END"], 7)
+    assert "temperature" not in changed
+    assert (own["temperature"], own["max_tokens"]) == (0.2, 500)
+    assert set(own) == {"model", "messages", "temperature", "max_tokens"}
 
 
 def test_the_settings_stay_for_the_whole_run() -> None:

@@ -121,25 +121,16 @@ def forked(
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own: where signals, pipes or servers' streams matter."""
-    environment = {**without_keys(), "PYTHONPATH": str(ROOT), **environment}
-    return run_forked(
-        COMMANDS, arguments, given=stdin, cwd=cwd, environment=environment, largest=largest
-    )
+    how: Any = {"environment": in_a_process(environment), "cwd": cwd, "largest": largest}
+    return run_forked(COMMANDS, arguments, given=stdin, **how)
 
 
 def started(
     *arguments: str, stdin: int = subprocess.DEVNULL, cwd: str | Path = ROOT, **environment: str
 ) -> subprocess.Popen[str]:
     """The command in a process of its own that goes on meanwhile, with pipes for its output."""
-    return subprocess.Popen(
-        relayed(*arguments),
-        cwd=cwd,
-        env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    how: Any = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(relayed(*arguments), cwd=cwd, env=in_a_process(environment), **how)
 
 
 def relayed(*arguments: str) -> list[str]:
@@ -152,17 +143,9 @@ def gram_from_its_start(
     *arguments: str, stdin: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as `gram` does, in a Python that is started for it."""
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
-        timeout=60,
-        check=False,
-        start_new_session=True,
-    )
+    how: Any = {"cwd": ROOT, "timeout": 60, "start_new_session": True, "encoding": "utf-8"}
+    how["env"] = in_a_process(environment)
+    return subprocess.run([*COMMAND, *arguments], input=stdin, capture_output=True, **how)
 
 
 def written(path: Path, text: str) -> str:
@@ -176,10 +159,12 @@ def at(server: ModelServer) -> dict[str, str]:
     return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY}
 
 
+def in_a_process(environment: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment of a process of its own."""
+    return {**without_keys(), "PYTHONPATH": str(ROOT), **environment}
+
+
 def without_keys() -> dict[str, str]:
     """The environment without keys and addresses of models."""
-    return {
-        key: value
-        for key, value in os.environ.items()
-        if not key.endswith(("_API_KEY", "_BASE_URL"))
-    }
+    keys = ("_API_KEY", "_BASE_URL")
+    return {name: value for name, value in os.environ.items() if not name.endswith(keys)}

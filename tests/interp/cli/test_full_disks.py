@@ -24,7 +24,7 @@ def sizes(model_server: ModelServer, tmp_path: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_full_disk_asks_nobody(
+def test_full_disks_ask_nobody(
     options: list[str], model_server: ModelServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "run.gram"

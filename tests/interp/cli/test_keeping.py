@@ -104,9 +104,7 @@ def test_a_turn_that_failed_goes_on(tmp_path: Path, model_server: ModelServer, k
 
 
 @pytest.mark.parametrize("kept", ["s.gram", "s.db"])
-def test_a_killed_process_loses_no_call(
-    tmp_path: Path, model_server: ModelServer, kept: str
-) -> None:
+def test_a_killed_run_loses_no_call(tmp_path: Path, model_server: ModelServer, kept: str) -> None:
     tools = tmp_path / "t.py"
     tools.write_text("""
 import os

@@ -36,9 +36,7 @@ main()
 """
 
 
-@pytest.mark.parametrize(
-    "module", ["click", "gram.reading", "interp.cli.commands.check", "lenses_ext"]
-)
+@pytest.mark.parametrize("module", ["click", "interp.cli.commands.check"])
 def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_AT, module, "check", HELLO],
@@ -113,17 +111,10 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
-)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_that_comes_in_a_callback_ends_the_command(number: int, code: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", IN_A_CALLBACK, str(int(number))],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    words = [sys.executable, "-c", IN_A_CALLBACK, str(int(number))]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (code, "")
 
 
@@ -149,8 +140,7 @@ UNNEEDED = {"openai", "httpx", "httpx2", "aiohttp", "pydantic", "lark", "interp.
 
 
 def test_commands_on_files_load_no_network_and_nothing_that_runs(tmp_path: Path) -> None:
-    program = written(tmp_path / "p.gram", PROGRAM)
-    file = program
+    file = written(tmp_path / "p.gram", PROGRAM)
     commands = [
         ["check", file],
         ["get", file, "a.model"],

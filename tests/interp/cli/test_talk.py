@@ -46,9 +46,7 @@ def test_each_answer_is_kept_at_once(model_server: ModelServer, tmp_path: Path) 
         ("[:Conversation", 3, "error[syntax] unexpected end of the text"),
     ],
 )
-def test_no_other_file_is_overwritten(
-    tmp_path: Path, content: str, code: int, message: str
-) -> None:
+def test_no_other_file_is_replaced(tmp_path: Path, content: str, code: int, message: str) -> None:
     session = tmp_path / "s.gram"
     session.write_text(content)
     refused(gram("run", HELLO, "hi", "--offline", "-c", "--record", str(session)), code, message)
@@ -80,36 +78,27 @@ def test_a_session_is_for_its_owner_alone_and_keeps_its_comments(tmp_path: Path)
 @pytest.mark.parametrize("ending", [">/dev/full", "| true"])
 def test_a_session_is_saved_though_no_answer_can_be_printed(tmp_path: Path, ending: str) -> None:
     session = tmp_path / "talk.gram"
-    command = shlex.join(
-        relayed("run", HELLO, "hello", "--offline", "-c", "--record", str(session))
-    )
+    words = relayed("run", HELLO, "hello", "--offline", "-c", "--record", str(session))
+    command = ["sh", "-c", f"{shlex.join(words)} {ending}"]
 
-    done = subprocess.run(
-        ["sh", "-c", f"{command} {ending}"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert load_run(session).state.context[-1].content.startswith("Hello")
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("ending", ["2>/dev/full >/dev/full", ">&- 2>&-"])
-def test_a_session_is_saved_in_silence(
+def test_sessions_are_saved_in_silence(
     model_server: ModelServer, tmp_path: Path, ending: str
 ) -> None:
     session = tmp_path / "talk.gram"
     model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "Done.")
     options = ["--debug", "--usage", "-c", "--record", str(session)]
     start = COMMAND if ">&-" in ending else relayed()  # a relay needs all three streams
-    command = shlex.join([*start, "run", HELLO, "hello", *options])
+    command = f"{shlex.join([*start, 'run', HELLO, 'hello', *options])} {ending}"
+    how: Any = {"cwd": ROOT, "env": {**without_keys(), **at(model_server)}, "check": False}
 
-    done = subprocess.run(
-        ["sh", "-c", f"{command} {ending}"],
-        cwd=ROOT,
-        env={**without_keys(), **at(model_server)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, **how)
 
     assert load_run(session).state.context[-1].content == "Done."
     assert done.stdout == ""
@@ -130,9 +119,7 @@ def test_debug_shows_what_is_said_to_models_and_tools(model_server: ModelServer)
 
 
 @pytest.mark.parametrize("command", ["run", "chat"])
-def test_a_key_is_in_no_output_and_file(
-    model_server: ModelServer, tmp_path: Path, command: str
-) -> None:
+def test_a_key_is_written_nowhere(model_server: ModelServer, tmp_path: Path, command: str) -> None:
     program = tmp_path / "p.gram"
     program.write_text((EXAMPLES / "hello_world.gram").read_text())
     session, state = tmp_path / "s.gram", tmp_path / "state"

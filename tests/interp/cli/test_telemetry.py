@@ -26,8 +26,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> str:
-    file = written(tmp_path / "greeter.gram", dumps(GREETER))
-    return file
+    return written(tmp_path / "greeter.gram", dumps(GREETER))
 
 
 def test_a_run_sends_its_spans_and_metrics(receiver: Receiver, program: str) -> None:
@@ -85,9 +84,8 @@ def test_a_worker_serves_metrics_as_prometheus_reads_them(program: str, database
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    waits = gram(
-        "submit", program, "Hello", "--not-before", "2099-01-01T00:00", "--record", database
-    )
+    later = ("--not-before", "2099-01-01T00:00")
+    waits = gram("submit", program, "Hello", *later, "--record", database)
     run = gram("submit", program, "Hello, I am Bob", "--record", database).stdout.strip()
     assert waits.returncode == 0, waits.stderr
 

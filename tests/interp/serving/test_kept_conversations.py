@@ -11,6 +11,7 @@ import pytest
 from interp import ScriptedModel, ToolLibrary, ask_all, tool
 from interp.history.stores import open_store
 from interp.workers import decide_run
+from tests.interp.model_server import tool_calls
 from tests.interp.serving.served import GREETER, asked_of
 
 TRIAGE = """
@@ -32,11 +33,7 @@ def pay(sum: int) -> str:
 
 
 def call(name: str, arguments: str = "{}") -> dict[str, Any]:
-    function = {"name": name, "arguments": arguments}
-    return {
-        "role": "assistant",
-        "tool_calls": [{"id": "c", "type": "function", "function": function}],
-    }
+    return tool_calls(("c", name, arguments))
 
 
 def said(asking: openai.OpenAI, model: str, *texts: str, **more: Any) -> str:
@@ -84,9 +81,7 @@ def test_a_name_that_no_log_could_show_is_refused(tmp_path: Path, name: str) -> 
         asking.responses.create(model="greeter", input="Hi", conversation=name)
 
 
-def test_what_waits_for_a_person_is_told_and_the_next_message_gives_the_result(
-    tmp_path: Path,
-) -> None:
+def test_what_waits_for_a_person_is_told_and_then_the_result_is_given(tmp_path: Path) -> None:
     model, store = ScriptedModel([call("pay", '{"sum": 3}'), "It is paid."]), str(tmp_path / "r.db")
     how: Any = {"model": model, "policy": ask_all}
     with asked_of(PAYER, ToolLibrary.of(pay), record=store, **how) as asking:

@@ -41,12 +41,8 @@ from tests.interp.serving.test_openai_client import CALL, COUNTER, TYPED, Parrot
 from tests.interp.strategies import json_data
 
 JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-NEWER = {
-    **JSON,
-    "MCP-Protocol-Version": "2026-07-28",
-    "Mcp-Method": "tools/call",
-    "Mcp-Name": "greeter",
-}
+CALLED = {"Mcp-Method": "tools/call", "Mcp-Name": "greeter"}
+NEWER = {**JSON, **CALLED, "MCP-Protocol-Version": "2026-07-28"}
 RECORD = """
 [person:Agent {description: "Tells who", instruction: "Tell.", model: "OpenAI/gpt-5.6-luna"} |
   (name::Text)==>(age::Integer {default: 3})==>(::Person), [Person:Object | (name::Text)]]
@@ -88,9 +84,7 @@ def test_agents_and_workflows_are_tools_with_their_signatures(mode: str) -> None
         ("greeter", "[1]", None),
     ],
 )
-def test_a_declared_answer_is_structured_content(
-    mode: str, name: str, reply: str, structured: Any
-) -> None:
+def test_declared_answers_are_structured(mode: str, name: str, reply: str, structured: Any) -> None:
     served = Serving(agents(RECORD + TYPED + GREETER, model=ScriptedModel([reply])))
     said = {"flow": {"name": "Al"}, "person": {"name": "Al"}, "greeter": {"input": "Hi"}}
     result = talk(served, mode, calling(name, said.get(name, {"text": "Hi"})))
@@ -132,9 +126,7 @@ def test_what_cannot_be_done_is_told_in_words(mode: str, model_server: ModelServ
 
 
 @given(arguments=json_data())
-def test_any_arguments_get_a_result_or_an_error_and_the_server_lives(
-    port: int, arguments: Any
-) -> None:
+def test_a_server_outlives_any_arguments(port: int, arguments: Any) -> None:
     body = request("tools/call", {"name": "greeter", "arguments": arguments})
     status, _, text = ask(port, "/mcp", body, **NEWER)
     assert status in (200, 400)
@@ -171,10 +163,8 @@ def test_progress_says_what_happens(
     assert text_of(talk(served, mode, watch)) == "Three."
     numbers, messages = zip(*seen, strict=True)
     assert [*numbers] == sorted({*numbers})
-    assert [each for each in messages if each] == [
-        "Let me see.",
-        *(["tool started: add", "tool finished: add"] if shows_tools else []),
-    ]
+    of_tools = ["tool started: add", "tool finished: add"] if shows_tools else []
+    assert [each for each in messages if each] == ["Let me see.", *of_tools]
 
 
 @MODES
@@ -192,7 +182,7 @@ def test_a_run_whose_call_is_cancelled_is_cancelled(mode: str) -> None:
 
 @MODES
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_the_run_of_a_client_that_vanishes_is_cancelled_unless_it_is_kept(
+def test_vanished_clients_have_their_runs_cancelled_unless_kept(
     mode: str, is_kept: bool, tmp_path: Path
 ) -> None:
     slow, store = Slow(), str(tmp_path / "runs.db")
@@ -228,10 +218,8 @@ def vanish(port: int, mode: str, slow: Slow) -> None:
 
 def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
     """A request of any protocol."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
+    said = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in said.items()}
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
 
 

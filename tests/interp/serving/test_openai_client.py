@@ -12,7 +12,7 @@ import pytest
 from interp import AssistantRole, ScriptedModel, ToolLibrary, UserRole, tool
 from interp.machine import Limits, Request
 from interp.serving import Serving
-from tests.interp.model_server import Answer, ModelServer, completion
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.serving.served import GREETER, Asynchronous, agents, asked_of, client, serving
 
 HI = [{"role": "user", "content": "Hi"}]
@@ -34,13 +34,7 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-CALL = {
-    "role": "assistant",
-    "content": "Let me see.",
-    "tool_calls": [
-        {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a":1,"b":2}'}}
-    ],
-}
+CALL = tool_calls(("c", "add", {"a": 1, "b": 2}), content="Let me see.")
 
 
 class Parrot(Asynchronous):

@@ -105,9 +105,7 @@ hostile = st.text(min_size=1, max_size=40) | st.sampled_from(
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hostile.filter(str.strip), hostile, hostile)  # a message of blanks alone begins no run
-def test_whatever_is_said_the_structure_of_the_page_is_the_same(
-    file: Path, said: str, result: str, answer: str
-) -> None:
+def test_no_text_changes_the_structure(file: Path, said: str, result: str, answer: str) -> None:
     page, plain = (
         Reader(run_page(recorded(file, *texts)))
         for texts in ((said, result, said, answer), ("x", "x", "x", "x"))
@@ -262,9 +260,7 @@ def test_a_page_loads_nothing_and_fits(
 
 
 @needs_a_browser
-def test_a_script_or_a_picture_that_got_in_would_do_nothing(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_a_script_or_a_picture_that_got_in_does_nothing(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     hostile = "<script>document.title = 'taken'</script><img src='http://127.0.0.1:9/x'></main>"
     file.write_text(page("kept").replace("</main>", hostile), "utf-8")

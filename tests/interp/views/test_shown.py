@@ -12,18 +12,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+import interp
 from gram import Pattern
-from interp import (
-    ScriptedModel,
-    ToolLibrary,
-    begin,
-    create_tool,
-    load_run,
-    recorded,
-    run,
-    timeline,
-    tool,
-)
+from interp import ScriptedModel, ToolLibrary, begin, create_tool, load_run, run, tool
 from lenses_ext import drawing_of, parse_program
 from tests.gram.display.test_markup import Reader
 from tests.interp.model_server import tool_calls
@@ -59,7 +50,8 @@ def shown(tmp_path: Path) -> Callable[[], list[Any]]:
         begun = begin(PROGRAM, LONG, library, model=model())
         seen += [begun, begun.state, *begun.stream(words=False), answer, answer.context, library]
         seen += [*answer.context, *answer.tools_used, answer.context[1].tool_calls[0]]
-        seen += [kept, *kept.entries, timeline(kept), *timeline(kept).entries, recorded(kept)]
+        seen += [kept, *kept.entries, interp.recorded(kept)]
+        seen += [interp.timeline(kept), *interp.timeline(kept).entries]
         return [*seen, PROGRAM, PROGRAM.patterns[0], drawing_of(PROGRAM)]
 
     return made

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import at, gram, written
+from tests.interp.cli.process import at, gram, printed, written
 from tests.interp.model_server import ModelServer
 
 NEWS = """
@@ -29,8 +29,7 @@ DESK = """
 @pytest.fixture
 def news(tmp_path: Path) -> str:
     """The file of a loop."""
-    file = written(tmp_path / "news.gram", NEWS)
-    return file
+    return written(tmp_path / "news.gram", NEWS)
 
 
 @pytest.mark.parametrize(
@@ -39,12 +38,9 @@ def news(tmp_path: Path) -> str:
 def test_a_workflow_is_called_with_arguments_or_a_text(
     news: str, words: list[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "in.json").write_text('{"topic": "the moon"}')
+    written(tmp_path / "in.json", '{"topic": "the moon"}')
     done = gram("run", news, *words, cwd=tmp_path)
-    assert (done.returncode, done.stdout.strip()) == (
-        0,
-        "(rehearsal, no language model) You said: the moon",
-    )
+    printed(done, 0, "(rehearsal, no language model) You said: the moon\n")
 
 
 @pytest.mark.parametrize("given", ['{"topi": "x"}', "[1]", "{", '{"topic": 1}'])
@@ -88,11 +84,11 @@ def test_a_line_of_json_says_when_a_step_begins_and_ends(news: str) -> None:
 
 
 def test_a_loop_that_was_out_of_rounds_is_told_and_traced(tmp_path: Path) -> None:
-    program, file = tmp_path / "a.gram", str(tmp_path / "a.run.gram")
-    program.write_text(NEWS.replace('"approved", "again"', '"again", "drop", "cut", "approved"'))
-    done = gram("run", str(program), "the moon", "--record", file, "--json")
+    text = NEWS.replace('"approved", "again"', '"again", "drop", "cut", "approved"')
+    program, file = written(tmp_path / "a.gram", text), str(tmp_path / "a.run.gram")
+    done = gram("run", program, "the moon", "--record", file, "--json")
     assert json.loads(done.stdout)["unfinished"] is True
-    assert "a loop was out of rounds" in gram("run", str(program), "the moon").stderr
+    assert "a loop was out of rounds" in gram("run", program, "the moon").stderr
     assert "done (a loop was out of rounds)" in gram("trace", file).stdout
 
 
@@ -121,53 +117,39 @@ def test_an_agent_is_shown_as_the_tool_it_is(news: str) -> None:
 
 
 def test_tools_of_agents_inside_are_shown_with_whether_they_bind(tmp_path: Path) -> None:
-    (tmp_path / "boss.gram").write_text(
+    file = written(
+        tmp_path / "boss.gram",
         """[boss:Agent {instruction: "Ask.", model: "Offline/rehearsal"} |
           [helper:Agent {description: "Helps", instruction: "Help.", model: "Offline/rehearsal"} |
-            [look:Tool {description: "Looks"} | (at::Text)==>(::Text)]]]"""
+            [look:Tool {description: "Looks"} | (at::Text)==>(::Text)]]]""",
     )
-    (tmp_path / "tools.py").write_text("from interp import tool\n@tool\ndef other() -> str: ...")
-    file = str(tmp_path / "boss.gram")
-
-    listed = gram("tools", file)
-    bound = gram("tools", file, "--tools", str(tmp_path / "tools.py"))
+    tools = written(tmp_path / "t.py", "from interp import tool\n@tool\ndef other() -> str: ...")
+    listed, bound = gram("tools", file), gram("tools", file, "--tools", tools)
 
     assert (listed.returncode, listed.stdout.split()[0]) == (0, "look")
     assert (bound.returncode, bound.stdout.split()[:4]) == (1, ["look", "does", "not", "bind"])
 
 
 def test_a_conversation_that_was_handed_over_goes_on_with_who_took_it(tmp_path: Path) -> None:
-    (tmp_path / "desk.gram").write_text(DESK)
-    file, session = str(tmp_path / "desk.gram"), str(tmp_path / "s.gram")
-    first = gram("run", file, "--agent", "triage", "-c", "--record", session, "my billing is wrong")
-    gram("run", file, "--agent", "triage", "-c", "--record", session, "thanks")
+    file, session = written(tmp_path / "desk.gram", DESK), str(tmp_path / "s.gram")
+    words = ("run", file, "--agent", "triage", "-c", "--record", session)
+    first, _ = gram(*words, "my billing is wrong"), gram(*words, "thanks")
     assert first.stdout.strip().endswith("You said: my billing is wrong")
     speakers = [each.speaker for each in open_conversation(session, True, None).context]
     assert speakers.count("billing") == 2
 
 
 def test_a_workflow_that_failed_shows_its_calls_and_is_not_resumed(tmp_path: Path) -> None:
-    file, tools, kept = (str(tmp_path / name) for name in ("w.gram", "t.py", "w.run.gram"))
-    Path(file).write_text(
+    file = written(
+        tmp_path / "w.gram",
         """[w:Workflow | find, store, (find)-->(store)]
         [find:Tool {description: "Finds"} | (x::String)==>(::String)]
-        [store:Tool {description: "Stores"} | (x::String)==>(::String)]"""
+        [store:Tool {description: "Stores"} | (x::String)==>(::String)]""",
     )
-    Path(tools).write_text(
-        '''from interp import tool
-
-@tool
-def find(x: str) -> str:
-    """Finds"""
-    return x
-
-@tool
-def store(x: str) -> str:
-    """Stores"""
-    raise OSError("full")
-'''
-    )
-
+    kept, code = str(tmp_path / "w.run.gram"), "from interp import tool\n"
+    code += '@tool(description="Finds")\ndef find(x: str) -> str: return x\n'
+    code += '@tool(description="Stores")\ndef store(x: str) -> str: raise OSError("full")\n'
+    tools = written(tmp_path / "t.py", code)
     done = gram("run", file, "go", "--tools", tools, "--json", "--record", kept)
 
     calls = json.loads(done.stdout)["calls"]

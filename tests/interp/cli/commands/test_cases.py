@@ -139,18 +139,11 @@ def test_what_is_wrong_is_told_first(folder: Path, model_server: ModelServer, wr
     assert "Traceback" not in done.stderr
 
 
-def test_an_unknown_check_is_told_with_its_place(folder: Path, model_server: ModelServer) -> None:
-    done = gram("test", "cases.jsonl", cwd=folder, **at(model_server))
-    assert (done.returncode, model_server.requests) == (3, [])
-    assert "cases.jsonl:3:48: error[unknown-check] there is no check short" in done.stderr
-
-
-def test_an_unknown_tool_is_told_with_its_place(folder: Path, model_server: ModelServer) -> None:
-    (folder / "cases.jsonl").write_text(CASES.replace('"sayHello"', '"sayHallo"'))
-    done = run_cases(folder, model_server)
-    assert (done.returncode, model_server.requests) == (3, [])
-    assert "cases.jsonl:2:" in done.stderr
-    assert "error[unknown-tool] no tool of hello_world_agent is named sayHallo" in done.stderr
+@pytest.mark.parametrize(("named", "message"), rows("unknown in cases"))
+def test_what_is_not_there_is_told(folder: Path, named: list[str], message: str) -> None:
+    (folder / "cases.jsonl").write_text(CASES.replace(*named))
+    done = gram("test", "cases.jsonl", "--offline", "--checks", "checks.py", cwd=folder)
+    refused(done, 3, message)
 
 
 def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelServer) -> None:
@@ -267,10 +260,7 @@ def test_a_case_passes_if_enough_of_its_runs_do(folder: Path, model_server: Mode
     done = run_cases(folder, model_server, "says.jsonl", "--at-least", "4/5", "--by", "kind")
 
     printed(done, 1, "passed  4/5 (38 % to 96 %)")
-    assert (
-        "FAILED  b (says.jsonl:3:1)\n  2 of 5 runs passed, at least 4 have to; run 2:"
-        in done.stdout
-    )
+    has(done.stdout, "FAILED  b (says.jsonl:3:1)\n  2 of 5 runs passed, at least 4 have to; run 2:")
     has(done.stdout, '  the answer does not contain "yes": "no"', "pass rate 60.0 % [")
     assert "5 of 5 may be luck: the case may pass only 57 % of the time" in done.stdout
     assert "kind=x  1      80.0 %" in done.stdout

@@ -54,9 +54,8 @@ def test_a_changed_skill_is_a_change_of_behaviour(repository: Path) -> None:
     (repository / "agents" / "desk.gram").write_text(named)
     commit(repository, "v2")
     skill.write_text(skill.read_text().replace("30", "20"))
-    told = (
-        'agent `desk`: `refunds`: text "Within 30 days." → "Within 20 days." [changing behaviour]'
-    )
+    text = '`refunds`: text "Within 30 days." → "Within 20 days."'
+    told = f"agent `desk`: {text} [changing behaviour]"
 
     for what in (["v2", "agents"], ["v2:agents/desk.gram", "agents/desk.gram"]):
         assert told in gram("diff", *what, cwd=repository).stdout
@@ -113,14 +112,12 @@ major: 6 changes, 3 breaking for callers, 1 breaking for functions, 1 changing b
 def test_folders_and_revisions_are_compared_file_by_file(repository: Path) -> None:
     for old, new in (("v1:agents", "agents"), ("v1", "agents")):
         assert gram("diff", old, new, cwd=repository).stdout == FOLDERS
-    file = gram("diff", "v1:agents/desk.gram", "agents/desk.gram", cwd=repository)
-    assert file.stdout == TOLD
+    named = ("diff", "v1:agents/desk.gram", "agents/desk.gram")
+    assert gram(*named, cwd=repository).stdout == TOLD
     commit(repository, "v2")
     git(repository, "rm", "-q", "-r", "agents")
     for paths in (("agents",), (str(repository / "agents"),)):
         assert gram("diff", "v1", "v2", "--", *paths, cwd=repository).stdout == FOLDERS
-    one = gram("diff", "v1", "v2", "--", "agents/desk.gram", cwd=repository)
-    assert one.stdout == TOLD
     below = repository / "below"
     below.mkdir()
     assert gram("diff", "v1", "v2", "--", "../agents/desk.gram", cwd=below).stdout == TOLD
@@ -163,22 +160,17 @@ def test_in_markdown_nothing_that_people_wrote_means_anything(tmp_path: Path) ->
 
     heading, change, level = done.stdout.split("\n\n")
     assert heading == "### ` new.gram `"
-    assert change == (
-        '- ``` agent `a`: instruction "A" → "`` </details> @all [x](http://x) | # - <script>" ``` '
-        "**changing behaviour**"
-    )
+    now = "`` </details> @all [x](http://x) | # - <script>"
+    assert change == f'- ``` agent `a`: instruction "A" → "{now}" ``` **changing behaviour**'
     assert level == "**patch**: 1 change, 1 changing behaviour\n"
 
 
 @pytest.mark.parametrize(("arguments", "code", "message"), rows("not compared"))
-def test_nothing_to_compare(
-    repository: Path, arguments: list[str], code: int, message: str
-) -> None:
+def test_nothing_compared(repository: Path, arguments: list[str], code: int, message: str) -> None:
     refused(gram("diff", *arguments, cwd=repository), code, message)
 
 
 def test_outside_a_repository_a_missing_file_is_told(tmp_path: Path) -> None:
-    done = gram(
-        "diff", "HEAD", "x.gram", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent)
-    )
+    above = {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    done = gram("diff", "HEAD", "x.gram", cwd=tmp_path, **above)
     refused(done, 2, "HEAD: no such file, and no such revision in git")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.interp.cli.process import HELLO, at, gram, has, rows, written
+from tests.interp.forked_pytest import PYTEST
+from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer
-from tests.paths import ROOT
 
 QUESTION = "Count the words of 'to be or not to be'"
 
@@ -61,15 +60,8 @@ def test_a_first_agent_runs_and_takes_the_second_step_of_its_readme_offline(tmp_
     listed = gram("tools", "agent.gram", *tools, cwd=folder)
     command = listed.stderr.partition("hint: ")[2].strip()
     added = gram(*shlex.split(command)[1:], cwd=folder)
-    tested = subprocess.run(  # with the plugin of the package
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    words = ("-q", "-p", "no:cacheprovider")  # with the plugin of the package
+    tested = run_forked(PYTEST, words, cwd=folder, environment={"PATH": ""}, timeout=120)
 
     assert command == "gram add agent.gram assistant.tools --tools tools.py lookUp -i"
     assert added.returncode == 0
@@ -98,10 +90,8 @@ def test_init_replaces_no_file(tmp_path: Path) -> None:
 
 
 def test_models_lists_providers_their_keys_and_whether_they_are_set(tmp_path: Path) -> None:
-    rows = tmp_path / "gram.toml"
-    rows.write_text(
-        '[providers.Groq]\nbase_url = "https://api.groq.test/v1"\nkey = "GROQ_API_KEY"\n'
-    )
+    groq = '[providers.Groq]\nbase_url = "https://api.groq.test/v1"\nkey = "GROQ_API_KEY"\n'
+    written(tmp_path / "gram.toml", groq)
     key = {"GROQ_API_KEY": "gsk-0123456789"}
 
     listed = gram("models", "--trust", cwd=tmp_path, **key).stdout
@@ -109,12 +99,8 @@ def test_models_lists_providers_their_keys_and_whether_they_are_set(tmp_path: Pa
 
     assert "OpenAI     OPENAI_API_KEY is not set     https://api.openai.com/v1\n" in listed
     has(listed, "GROQ_API_KEY is set", "Ollama     needs no key ")
-    assert found[-1] == {
-        "provider": "Groq",
-        "address": "https://api.groq.test/v1",
-        "key": "GROQ_API_KEY",
-        "keyIsSet": True,
-    }
+    row = {"provider": "Groq", "address": "https://api.groq.test/v1", "key": "GROQ_API_KEY"}
+    assert found[-1] == {**row, "keyIsSet": True}
     assert "0123456789" not in listed
 
 

@@ -21,9 +21,7 @@ from tests.interp.model_server import tool_calls
         (["-o", "x.svg"], "<svg"),
     ],
 )
-def test_the_form_is_named_or_the_file_says_it(
-    tmp_path: Path, arguments: list[str], begins: str
-) -> None:
+def test_the_form_or_the_file_is_named(tmp_path: Path, arguments: list[str], begins: str) -> None:
     done = gram("graph", HELLO, *arguments, cwd=tmp_path)
     written = "".join(each.read_text("utf-8") for each in tmp_path.iterdir())
     assert (done.stdout + written).startswith(begins)

@@ -110,10 +110,8 @@ def test_elements_and_patterns_are_added_and_removed_where_they_are(folder: Path
 def test_of_several_files_each_is_looked_at_by_itself(folder: Path) -> None:
     own = gram("get", "*.model", "agents", "shared")
     named = gram("get", "sayHello.description", "agents", "shared", "tools")
-    assert [line.partition(":")[0] for line in own.stdout.splitlines()] == [
-        "agents/main.gram",
-        "shared/desk.gram",
-    ]
+    files = [line.partition(":")[0] for line in own.stdout.splitlines()]
+    assert files == ["agents/main.gram", "shared/desk.gram"]
     assert named.stdout.startswith("tools/greet.gram: ")
     assert named.stdout.count("\n") == 1
 
@@ -129,9 +127,8 @@ def test_a_definition_that_differs_from_its_namesake_in_another_file_is_told(fol
     off = gram("check", ".")
 
     assert told.returncode == 0
-    assert told.stdout.startswith(
-        'old.gram:2:2: info[namesake-differs] the tool "sayHello" differs from the one at '
-    )
+    said = 'info[namesake-differs] the tool "sayHello" differs from the one at '
+    assert told.stdout.startswith(f"old.gram:2:2: {said}")
     assert told.stdout.count("namesake-differs") == 1
     assert alone.stdout == off.stdout == ""
 

@@ -34,10 +34,8 @@ def test_our_examples_and_what_init_writes_are_clean(tmp_path: Path) -> None:
 def test_a_finding_is_shown_as_a_fault_is(slip: Path) -> None:
     done = gram("lint", str(slip))
 
-    assert done.stdout.startswith(
-        f'{slip}:1:31: warning[tool-in-instruction] the instruction of "a" names the tool serch, '
-        "which it lacks\n"
-    )
+    told = 'the instruction of "a" names the tool serch, which it lacks\n'
+    assert done.stdout.startswith(f"{slip}:1:31: warning[tool-in-instruction] {told}")
     assert "                                ^^^^^\n  hint: did you mean search?\n" in done.stdout
     assert done.stderr == "1 warning in 1 file; 1 can be fixed with --fix\n"
     assert done.returncode == 0
@@ -93,13 +91,10 @@ def codes(*arguments: object) -> list[tuple[str, str]]:
 
 
 def test_what_others_use_is_used_where_they_are_linted_together(repository: Path) -> None:
+    place = f"{repository / 'desk.gram'}:3:4"
     assert codes(repository) == [
         ("search.gram", 'unused-tool: no agent or workflow uses the tool "spare"'),
-        (
-            "search.gram",
-            f'parameter-types: "n" is number here, and string in "mail" at '
-            f"{repository / 'desk.gram'}:3:4",
-        ),
+        ("search.gram", f'parameter-types: "n" is number here, and string in "mail" at {place}'),
         ("search.gram", 'unused-definition: nothing uses the type "Miss"'),
     ]
     assert codes(repository / "tools") == []
@@ -135,7 +130,6 @@ def test_files_that_are_no_gram_are_told_and_the_others_judged(repository: Path)
 
     found = codes(repository)
 
-    assert {name for name, code in found if code.startswith("syntax")} == {
-        *("1.gram", "2.gram", "3.gram")
-    }
+    broken = {name for name, code in found if code.startswith("syntax")}
+    assert broken == {"1.gram", "2.gram", "3.gram"}
     assert not any("unused-tool" in code for _, code in found)

@@ -30,8 +30,7 @@ AGENT = """// mine
 @pytest.fixture
 def servers(tmp_path: Path) -> str:
     """A file in the ``mcpServers`` form."""
-    path = written(tmp_path / "servers.json", SERVERS)
-    return path
+    return written(tmp_path / "servers.json", SERVERS)
 
 
 @pytest.fixture(scope="module")
@@ -119,22 +118,15 @@ def test_a_rehearsal_wants_a_word_for_servers(program: Path, servers: str) -> No
     ],
     ids=["not there", "names twice", "ends at start", "not reached"],
 )
-def test_a_server_that_cannot_be_used_is_told_first(
-    program: Path, server: str, message: str
-) -> None:
+def test_a_server_of_no_use_is_told_first(program: Path, server: str, message: str) -> None:
     done = gram("run", str(program), "--mcp", server, "hi")
     refused(done, 4, message)
 
 
 def test_a_name_of_two_libraries_is_an_error(program: Path, servers: str, tmp_path: Path) -> None:
-    tools = tmp_path / "tools.py"
-    tools.write_text(
-        'from interp import tool\n\n@tool\ndef shout(text: str) -> str:\n    """Shouts."""\n'
-        "    return text\n"
-    )
-
-    done = gram("tools", str(program), "--mcp", servers, "--tools", str(tools))
-
+    code = 'from interp import tool\n\n@tool\ndef shout(text: str) -> str:\n    """Shouts."""\n'
+    tools = written(tmp_path / "tools.py", code)
+    done = gram("tools", str(program), "--mcp", servers, "--tools", tools)
     printed(done, 1, f'2 libraries have a tool "shout": {tools}:3 and the MCP server "good"')
 
 

@@ -49,21 +49,16 @@ def test_a_conflict_is_marked_and_told_in_words(tmp_path: Path) -> None:
     done = gram("merge", *files, "--path", "desk.gram", cwd=tmp_path)
     named = gram("merge", *files, "-L", "me", "-L", "old", "-L", "you", **environment)
 
-    assert done.returncode == 1
-    assert done.stderr == (
-        "desk.gram: conflict: agent `desk`: model is changed in two ways: "
-        '"Offline/rehearsal" → "Offline/x" (ours), → "Offline/y" (theirs)\n'
-    )
-    assert '<<<<<<< ours\nmodel: "Offline/x",\n=======\nmodel: "Offline/y",\n>>>>>>> theirs\n' in (
-        done.stdout
-    )
-    assert '<<<<<<< me\nmodel: "Offline/x",\n||||||| old\nmodel: "Offline/rehearsal",\n' in (
-        named.stdout
-    )
+    ways = '"Offline/rehearsal" → "Offline/x" (ours), → "Offline/y" (theirs)\n'
+    told(done, 1, f"desk.gram: conflict: agent `desk`: model is changed in two ways: {ways}")
+    assert done.stderr.count("\n") == 1
+    x, y = 'model: "Offline/x",', 'model: "Offline/y",'
+    assert f"<<<<<<< ours\n{x}\n=======\n{y}\n>>>>>>> theirs\n" in done.stdout
+    assert f'<<<<<<< me\n{x}\n||||||| old\nmodel: "Offline/rehearsal",\n' in named.stdout
     assert "(me), → " in named.stderr
 
 
-BROKEN = rows("broken merges")  # fmt: skip
+BROKEN = rows("broken merges")
 
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "errors", "met"), BROKEN.values(), ids=BROKEN)
@@ -138,13 +133,8 @@ class Repository:
         settings = (word for each in who for word in ("-c", each))
         environment = {name: text for name, text in os.environ.items() if name[:4] != "GIT_"}
         environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_EDITOR": "true"}
-        done = subprocess.run(
-            ["git", *settings, *arguments],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
+        words, here = ["git", *settings, *arguments], self.folder
+        done = subprocess.run(words, cwd=here, env=environment, capture_output=True, text=True)
         assert bool(done.returncode) == fails, done.stderr
         return done.stdout + done.stderr
 
@@ -179,9 +169,7 @@ def repository(tmp_path: Path) -> Repository:
 @pytest.mark.parametrize(
     ("begun_on", "words"), [("main", ("merge", "theirs")), ("theirs", ("rebase", "main"))]
 )
-def test_git_merges_and_rebases(
-    repository: Repository, begun_on: str, words: tuple[str, ...]
-) -> None:
+def test_git_merges_rebases(repository: Repository, begun_on: str, words: tuple[str, ...]) -> None:
     ours = DESK.replace("rehearsal", "other")
     repository.sides({"desk": DESK}, {"desk": ours}, {"desk": DESK.replace("Help.", "Help them.")})
     repository.git("checkout", "-q", begun_on)
@@ -216,24 +204,16 @@ def test_what_breaks_across_files_stops_the_merge(repository: Repository) -> Non
 def test_a_merge_that_breaks_nothing_is_committed(repository: Repository) -> None:
     user = '{imports: ["desk.gram"]}\n' + OTHER
     broken = {"broken": "[a"}  # as both sides have it
-    repository.sides(
-        {"desk": DESK, **broken}, {"desk": DESK.replace("Help.", "Help them.")}, {"other": user}
-    )
+    changed = {"desk": DESK.replace("Help.", "Help them.")}
+    repository.sides({"desk": DESK, **broken}, changed, {"other": user})
     repository.git("merge", "theirs")
     assert gram("merge", "--across", "HEAD", cwd=repository.folder).returncode == 0
 
 
 def test_across_needs_a_merge(repository: Repository) -> None:
     repository.commit(desk=DESK)
-
-    for revisions, why in (
-        ([], "no merge is going on"),
-        (["HEAD"], "HEAD is no merge commit"),
-        (["HEAD", "nowhere"], "do not merge"),
-        (["a", "b", "c"], "name a merge commit"),
-    ):
-        done = gram("merge", "--across", *revisions, cwd=repository.folder)
-        told(done, 1, why)
+    for why, revisions in rows("no merges"):
+        told(gram("merge", "--across", *revisions, cwd=repository.folder), 1, why)
 
 
 def test_hunks_are_named_by_the_agent_or_tool_that_they_are_in(repository: Repository) -> None:

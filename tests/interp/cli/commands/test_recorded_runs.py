@@ -6,14 +6,15 @@ import fcntl
 import json
 import re
 import signal
-import subprocess
-import sys
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
 from interp import LimitError, Limits, ScriptedModel, hello_world_tool_library, load, load_run, run
+from interp.machine import CallModel
 from lenses_ext import parse_program
 from tests.interp.cli.process import at, gram, refused, started, written
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
@@ -58,17 +59,6 @@ def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_pa
     assert (same.returncode, same.stdout) == (0, "Hello, Al.\n")
 
 
-def test_the_rest_can_be_asked_live(file: Path, tmp_path: Path, model_server: ModelServer) -> None:
-    changed = tmp_path / "changed.gram"
-    changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
-    model_server.will_say("Hi!")
-    done = gram(
-        "replay", str(file), "--program", str(changed), "--live", "model",
-        OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-0123456789",
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, "Hi!\n")
-
-
 @pytest.mark.parametrize("option", [["--live", "model"], ["--tools", "t.py"], ["--agent", "a"]])
 def test_options_that_need_a_program_say_so(file: Path, option: list[str]) -> None:
     refused(gram("replay", str(file), *option), 2, "need --program FILE")
@@ -95,16 +85,9 @@ def test_trace_as_json_has_each_step_whole(file: Path) -> None:
 
 def test_a_run_that_did_not_end_is_replayed_up_to_there(tmp_path: Path) -> None:
     file = tmp_path / "limited.run.gram"
+    model, limits = ScriptedModel([CALL]), Limits(iterations=0)
     with pytest.raises(LimitError):
-        run(
-            load(HELLO),
-            "hi",
-            hello_world_tool_library,
-            model=ScriptedModel([CALL]),
-            limits=Limits(iterations=0),
-            record=file,
-        )
-
+        run(load(HELLO), "hi", hello_world_tool_library, model=model, limits=limits, record=file)
     refused(gram("replay", str(file)), 5, "the run stopped after")
 
 
@@ -135,38 +118,23 @@ def test_limits_stay_on_resuming_unless_given(tmp_path: Path, model_server: Mode
     assert (limits_now.iterations, limits_now.tokens) == (3, 5000)
 
 
-FOLLOWED = """
-import os, sys
-from pathlib import Path
-from interp import *
-from interp.machine import CallModel
-from tests.interp.cli.commands.test_recorded_runs import CALL, HELLO
-
-def wait(effect, event):
-    if isinstance(effect, CallModel) and effect.at == (0,):
-        Path(sys.argv[1] + ".there").touch()
-        sys.stdin.readline()
-
-model = ScriptedModel([CALL, "Hello, Al."])
-library = hello_world_tool_library
-run(load(HELLO), "hi", library, model=model, record=sys.argv[1], observe=wait)
-"""
-
-
 def test_a_run_is_followed_while_another_process_records_it(tmp_path: Path) -> None:
-    file = tmp_path / "hi.run.gram"
-    recording = subprocess.Popen(
-        [sys.executable, "-c", FOLLOWED, str(file)], cwd=ROOT, stdin=subprocess.PIPE
-    )
-    with recording:
-        while not file.with_name("hi.run.gram.there").exists():
-            time.sleep(0.05)
+    file, asked, go = tmp_path / "hi.run.gram", Event(), Event()
+
+    def wait(effect: object, _: object) -> None:
+        if isinstance(effect, CallModel) and effect.at == (0,):
+            asked.set()
+            go.wait(30)
+
+    how: Any = {"model": ScriptedModel([CALL, "Hello, Al."]), "record": file, "observe": wait}
+    with ThreadPoolExecutor() as pool:
+        recording = pool.submit(run, load(HELLO), "hi", hello_world_tool_library, **how)
+        assert asked.wait(30)
         with started("trace", str(file), "--follow") as following:
             assert following.stdout is not None
             first = following.stdout.readline()
-            assert recording.poll() is None
-            assert recording.stdin is not None
-            recording.stdin.close()
+            assert not recording.done()
+            go.set()
             rest = following.stdout.read().splitlines()
 
     assert 'model: "Let me see." calls sayHello' in first
@@ -232,13 +200,11 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_live_model_needs_no_tools_for_recorded_calls(
-    shop: Path, model_server: ModelServer
-) -> None:
+def test_a_live_model_needs_no_recorded_tools(shop: Path, model_server: ModelServer) -> None:
     pay = tool_calls(("c1", "pay", {"amount": 5}))
     model_server.will_say(pay, "Bought.", pay, "All is bought.")
-    words = ["run", "shop.gram", "buy", "--tools", "tools.py", "--record", "a.run.gram"]
-    assert gram(*words, cwd=shop, **at(model_server)).returncode == 0
+    kept = ("--tools", "tools.py", "--record", "a.run.gram")
+    assert gram("run", "shop.gram", "buy", *kept, cwd=shop, **at(model_server)).returncode == 0
     (shop / "new.gram").write_text(SHOP.replace("Sell.", "Sell now."))
     words = ["replay", "a.run.gram", "--program", "new.gram", "--live", "model"]
     done = gram(*words, cwd=shop, **at(model_server))
@@ -254,9 +220,7 @@ def test_resuming_names_the_option_for_tools(shop: Path, model_server: ModelServ
     refused(done, 3, 'tool "pay" is not in the library', "use --tools FILE.py for your own")
 
 
-def test_built_in_tools_take_no_place_of_recorded_ones(
-    shop: Path, model_server: ModelServer
-) -> None:
+def test_built_in_tools_replace_no_recorded_ones(shop: Path, model_server: ModelServer) -> None:
     (shop / "own.py").write_text(OWN)
     words = ["--record", "a.run.gram", "--approve", "ask"]
     model_server.will_say(HI, "Bye.")
@@ -303,9 +267,7 @@ def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: M
     assert "resumed with limits iterations=2\n" in told
 
 
-def test_trace_says_on_one_line_why_a_run_stopped(
-    tmp_path: Path, model_server: ModelServer
-) -> None:
+def test_trace_says_in_a_line_why_a_run_stopped(tmp_path: Path, model_server: ModelServer) -> None:
     keys = at(model_server)
     model_server.will_say(Answer({"error": {"message": "bad thing"}}, status=400))
     file = tmp_path / "failed.run.gram"

@@ -11,8 +11,6 @@ from tests.interp.cli.process import HELLO, at, gram, printed, refused, rows, wr
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 
-GREETED = "Hello, Alice! Nice to meet you.\n"
-
 
 def test_a_terminal_shows_an_answer_as_it_comes(model_server: ModelServer, tmp_path: Path) -> None:
     model_server.will_say(
@@ -23,9 +21,8 @@ def test_a_terminal_shows_an_answer_as_it_comes(model_server: ModelServer, tmp_p
         assert terminal.leaves() == 0
 
     assert terminal.seen.splitlines() == ["Let me see.", "Hi, Alice."]
-    assert (
-        told.read_text() == 'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
-    )
+    shown = 'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
+    assert told.read_text() == shown
     assert model_server.requests[0]["stream"] is True
 
 
@@ -42,18 +39,6 @@ def test_a_run_that_is_interrupted_ends_with_130(model_server: ModelServer, tmp_
     assert answers.read_text() == ""
 
 
-AGENT = '[a:Agent {instruction: "x", model: "Offline/rehearsal"}]'
-TOOL = '[t:Tool {description: "Does it"} | (x::Text)==>(::String)]'
-
-
-def agent_with(tool: str) -> str:
-    """A program with one tool."""
-    return f'[a:Agent {{instruction: "x", model: "Offline/rehearsal"}} |\n  {tool}]'
-
-
-SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message for the given name"}'
-
-
 @pytest.mark.parametrize(("program", "code", "message"), rows("refused programs"))
 def test_run_says_what_is_wrong(tmp_path: Path, program: str, code: int, message: str) -> None:
     path = written(tmp_path / "p.gram", program)
@@ -61,9 +46,8 @@ def test_run_says_what_is_wrong(tmp_path: Path, program: str, code: int, message
 
 
 def test_a_function_that_cannot_be_a_tool_is_told_at_its_line(tmp_path: Path) -> None:
-    (tmp_path / "tools.py").write_text(
-        "from interp import tool\n\n@tool\ndef f(*words: str) -> str:\n    'Joins'\n"
-    )
+    code = "from interp import tool\n\n@tool\ndef f(*words: str) -> str:\n    'Joins'\n"
+    written(tmp_path / "tools.py", code)
     done = gram("tools", "--tools", "tools.py", "--print-gram", cwd=tmp_path)
     refused(done, 4, "parameter names; write out each parameter")
     assert done.stderr.startswith('tools.py:3: tool "f": *words gives')

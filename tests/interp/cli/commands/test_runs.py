@@ -110,11 +110,7 @@ def test_a_file_that_is_no_run_keeps_no_others_from_the_store(address: str, tmp_
 
     assert done.returncode == 3
     has(done.stderr, "this is not the record of a run", "No such file or directory")
-    assert [[*each] for each in json.loads(done.stdout)] == [
-        ["file", "error"],
-        ["file", "error"],
-        ["file", "id"],
-    ]
+    assert ["error" in each for each in json.loads(done.stdout)] == [True, True, False]
     assert len(listed(address)) == 1
     bad.unlink()
     folder = runs(address, "import", str(tmp_path))
@@ -126,9 +122,8 @@ def test_a_run_is_cancelled(address: str) -> None:
     (row,) = listed(address)
     assert runs(address, "cancel", row["id"][:5]).returncode == 0
     assert listed(address)[0]["status"] == "cancelled"
-    refused = gram("resume", f"{address}#{row['id']}", "--approve", "all", "--offline")
-    assert refused.returncode == 2
-    assert "was cancelled" in refused.stderr
+    resumed = gram("resume", f"{address}#{row['id']}", "--approve", "all", "--offline")
+    refused(resumed, 2, "was cancelled")
 
 
 def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_path: Path) -> None:
@@ -170,9 +165,8 @@ def test_a_conversation_of_a_file_is_listed_shown_exported_and_removed(tmp_path:
     (found,) = json.loads(talks("list", "--json").stdout)
     assert (found["name"], found["messages"]) == (file, 8)
     assert json.loads(talks("list", "--json", "--before", "1h").stdout) == []
-    assert (
-        talks("show", "--most", "1").stdout == "     7  assistant: Hello, Al! Nice to meet you.\n"
-    )
+    last = talks("show", "--most", "1").stdout
+    assert last == "     7  assistant: Hello, Al! Nice to meet you.\n"
     assert gram("conversations", "show", file).stdout == talks("show").stdout
     assert "its conversation has no name" in talks("show", "al").stderr
     assert talks("export").stdout == gram("conversations", "export", file).stdout
@@ -191,14 +185,11 @@ def test_an_imported_conversation_goes_on_by_c(address: str, tmp_path: Path) -> 
     taken = gram("conversations", "import", "cy", file, "--record", address)
     assert taken.stderr == "gram: the conversation cy has 4 messages\n"
 
-    said = gram("run", HELLO, "hello", "--offline", "--record", address, "-c")
-    assert said.stdout == "Hello, Cy! Nice to meet you.\n"
-    said = gram("run", HELLO, "hello", "--offline", "--record", copy, "-c")
-    assert said.stdout == "Hello, Cy! Nice to meet you.\n"
-    assert gram("replay", copy).returncode == 0
-    assert gram("trace", copy).returncode == 0
-    again = gram("run", HELLO, "hello", "--offline", "--record", copy, "-c")
-    assert again.stdout == "Hello, Cy! Nice to meet you.\n"
+    for kept in (address, copy, copy):
+        said = gram("run", HELLO, "hello", "--offline", "--record", kept, "-c")
+        assert said.stdout == "Hello, Cy! Nice to meet you.\n"
+    for command in ("replay", "trace"):
+        assert gram(command, copy).returncode == 0
 
     edited = tmp_path / "edited.gram"
     gram("conversations", "export", f"{address}#cy", str(edited))

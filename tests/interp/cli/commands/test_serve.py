@@ -20,6 +20,7 @@ from mcp.client.stdio import StdioServerParameters
 from interp.history.stores import open_store
 from tests.interp.cli.process import HELLO, gram, refused, relayed, rows, started, without_keys
 from tests.interp.serving.served import GREETER, ask, client, until
+from tests.interp.serving.test_mcp_clients import request
 from tests.interp.serving.test_openai_client import COUNTER
 from tests.paths import ROOT
 
@@ -152,12 +153,7 @@ def test_over_stdio_standard_output_has_the_protocol_alone(tmp_path: Path, mode:
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_over_stdio_it_ends_when_its_client_has_gone(tmp_path: Path, is_kept: bool) -> None:
     go, store = tmp_path / "go", str(tmp_path / "runs.db")
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    params = {"name": "counter", "arguments": {"input": "Add 1 and 2"}, "_meta": meta}
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    call = request("tools/call", {"name": "counter", "arguments": {"input": "Add 1 and 2"}})
     words = over_stdio(tmp_path, go, *(["--record", store] if is_kept else []))
     with started(*words, stdin=subprocess.PIPE) as process:
         assert process.stdin

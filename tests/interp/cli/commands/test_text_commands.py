@@ -31,6 +31,7 @@ def test_fmt_lays_a_file_out_in_place_and_keeps_its_mode(ugly: Path) -> None:
     assert ugly.read_text() == LAID_OUT
     assert stat.S_IMODE(ugly.stat().st_mode) == 0o640
     assert gram("fmt", "--check", str(ugly)).returncode == 0
+    assert gram("fmt", "-", stdin=UGLY).stdout == LAID_OUT
 
 
 def test_fmt_check_and_diff_write_nothing(ugly: Path) -> None:
@@ -38,10 +39,6 @@ def test_fmt_check_and_diff_write_nothing(ugly: Path) -> None:
     assert (checked.returncode, checked.stderr) == (1, f"{ugly} would change\n")
     printed(shown, 1, '+(a:Person {\n+  name: "A", // who\n')
     assert ugly.read_text() == UGLY
-
-
-def test_fmt_reads_standard_input() -> None:
-    assert gram("fmt", "-", stdin=UGLY).stdout == LAID_OUT
 
 
 def test_the_examples_are_laid_out() -> None:

@@ -21,13 +21,10 @@ SCHEMA = {
 
 
 def test_tools_says_why_one_does_not_bind(tmp_path: Path) -> None:
-    path = tmp_path / "tools.py"
-    path.write_text(
-        "from interp import tool\n\n@tool\ndef sayHello(personName: int = 1) -> str:\n"
-        '    """Returns a friendly greeting message for the given name"""\n    return "hi"\n'
-    )
-
-    done = gram("tools", HELLO, "--tools", str(path), "--json")
+    code = "from interp import tool\n\n@tool\ndef sayHello(personName: int = 1) -> str:\n"
+    about = '    """Returns a friendly greeting message for the given name"""\n'
+    path = written(tmp_path / "tools.py", code + about)
+    done = gram("tools", HELLO, "--tools", path, "--json")
 
     (row,) = json.loads(done.stdout)
     told = f'{HELLO}:7:3: tool "sayHello" differs: default of `personName`: spec "world", '
@@ -54,24 +51,16 @@ def test_an_operation_that_changes_something_sends_as_its_document_says(tmp_path
     done = gram("tools", "--openapi", "pets.json", "--print-gram", cwd=tmp_path)
 
     tools = {each.value.identity: each.value.properties for each in loads(done.stdout)}
-    assert {name: said.get("sends") for name, said in tools.items()} == {
-        "get_pets": None,
-        "post_pets": True,
-    }
+    sends = {name: said.get("sends") for name, said in tools.items()}
+    assert sends == {"get_pets": None, "post_pets": True}
     assert tools["post_pets"]["source"] == "pets.json"
 
 
 def test_schema_prints_function_definitions() -> None:
-    assert json.loads(gram("schema", HELLO).stdout) == [
-        {
-            "type": "function",
-            "function": {
-                "name": "sayHello",
-                "description": "Returns a friendly greeting message for the given name",
-                "parameters": SCHEMA,
-            },
-        }
-    ]
+    (shown,) = json.loads(gram("schema", HELLO).stdout)
+    about = "Returns a friendly greeting message for the given name"
+    function = {"name": "sayHello", "description": about, "parameters": SCHEMA}
+    assert shown == {"type": "function", "function": function}
 
 
 @pytest.mark.parametrize(("text", "message"), rows("wrong lists of tools"))
@@ -103,10 +92,8 @@ def wave() -> str:
 @pytest.fixture
 def changed(tmp_path: Path) -> tuple[str, str]:
     """A program, and tools whose words are not those that it was written for."""
-    program, tools = tmp_path / "hello.gram", tmp_path / "tools.py"
-    program.write_text(Path(HELLO).read_text("utf-8"))
-    tools.write_text(CHANGED)
-    return str(program), str(tools)
+    program = written(tmp_path / "hello.gram", Path(HELLO).read_text("utf-8"))
+    return program, written(tmp_path / "tools.py", CHANGED)
 
 
 def test_an_update_is_shown_and_is_written_when_it_is_told_to(changed: tuple[str, str]) -> None:
@@ -123,41 +110,24 @@ def test_an_update_is_shown_and_is_written_when_it_is_told_to(changed: tuple[str
 def test_a_run_that_changed_words_stop_names_what_takes_them(changed: tuple[str, str]) -> None:
     program, tools = changed
     stopped = gram("run", program, "hi", "--offline", "--tools", tools)
-    refused(
-        stopped,
-        3,
-        f"gram tools {program} --tools {tools} --update shows what they say now; -i takes it",
-    )
+    takes = f"gram tools {program} --tools {tools} --update shows what they say now; -i takes it"
+    refused(stopped, 3, takes)
 
 
 @pytest.fixture
 def undescribed(tmp_path: Path) -> tuple[str, str]:
     """A program, and tools one of which has no docstring: the one that the program declares."""
-    program, tools = tmp_path / "a.gram", tmp_path / "tools.py"
-    program.write_text(
-        '[a:Agent {description: "d", instruction: "i", model: "x/y"} |\n'
-        '  [g:ToolSpecification {description: "Says g"} | (n::Integer)==>(::String)]]\n'
-    )
-    tools.write_text("from interp import tool\n\n@tool\ndef g(n: int) -> str:\n    return 'g'\n")
-    return str(program), str(tools)
+    program = '[a:Agent {description: "d", instruction: "i", model: "x/y"} |\n  [g:'
+    program += 'ToolSpecification {description: "Says g"} | (n::Integer)==>(::String)]]\n'
+    code = "from interp import tool\n\n@tool\ndef g(n: int) -> str:\n    return 'g'\n"
+    return written(tmp_path / "a.gram", program), written(tmp_path / "tools.py", code)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("run", "PROGRAM", "hi", "--offline"),
-        ("tools", "PROGRAM"),
-        ("tools", "PROGRAM", "--update", "-i"),
-        ("tools", "--print-gram"),
-        ("add", "PROGRAM", "a.tools", "g"),
-    ],
-)
-def test_a_tool_without_docstring_is_named(
-    words: tuple[str, ...], undescribed: tuple[str, str]
-) -> None:
+@pytest.mark.parametrize("line", rows("with a missing docstring"))
+def test_a_missing_docstring_is_told(line: str, undescribed: tuple[str, str]) -> None:
     program, tools = undescribed
     before = Path(program).read_text()
-    done = gram(*(program if each == "PROGRAM" else each for each in words), "--tools", tools)
+    done = gram(*line.replace("PROGRAM", program).split(), "--tools", tools)
     assert done.returncode != 0
     told = f'{tools}:3: tool "g" has no docstring; write what it does in one, below its def'
     assert told in done.stdout + done.stderr
@@ -171,9 +141,7 @@ def test_a_tool_without_docstring_is_not_offered(undescribed: tuple[str, str]) -
 
 
 @pytest.mark.parametrize("given", ["", " ", "\\n\\t "])
-def test_an_update_leaves_a_text_that_the_code_lacks(
-    given: str, undescribed: tuple[str, str]
-) -> None:
+def test_an_update_leaves_texts_that_code_lacks(given: str, undescribed: tuple[str, str]) -> None:
     program, tools = undescribed
     Path(program).write_text(
         Path(program).read_text().replace("n::Integer", 'n::Integer {description: "How often"}')
@@ -188,30 +156,23 @@ def test_an_update_leaves_a_text_that_the_code_lacks(
 
 
 def test_an_update_that_would_be_invalid_is_refused(tmp_path: Path) -> None:
-    program, tools = tmp_path / "flow.gram", tmp_path / "tools.py"
-    program.write_text(
-        "[flow:Workflow | (x::Integer)==>(::Integer),\n"
-        '  [f:ToolSpecification {description: "F"} | (x::Integer)==>(::Integer)],\n'
-        '  [g:ToolSpecification {description: "G"} | (x::Integer)==>(::Integer)],\n'
-        "  (f)-->(g)]\n"
-    )
-    before = program.read_text()
+    tool = 'ToolSpecification {description: "F"} | (x::Integer)==>(::Integer)]'
+    before = f"[flow:Workflow | (x::Integer)==>(::Integer), [f:{tool}, [g:{tool}, (f)-->(g)]\n"
+    program = written(tmp_path / "flow.gram", before)
     code = 'from interp import tool\n\n@tool\ndef f(x: int) -> str:\n    """F"""\n    return ""\n'
-    tools.write_text(code)
+    path = written(tmp_path / "tools.py", code)
 
-    done = gram("tools", str(program), "--tools", str(tools), "--update", "-i")
+    done = gram("tools", program, "--tools", path, "--update", "-i")
 
     assert done.returncode != 0
     assert f"{program}: not updated, it would be invalid: " in done.stderr
-    assert program.read_text() == before
+    assert Path(program).read_text() == before
 
 
 # --- tools that have no Python yet
 
 
-def test_a_rehearsal_makes_up_what_tools_without_python_return(
-    undescribed: tuple[str, str],
-) -> None:
+def test_a_rehearsal_makes_up_what_is_returned_without_code(undescribed: tuple[str, str]) -> None:
     program, _ = undescribed
     text = Path(program).read_text()
     Path(program).write_text(text.replace("==>(::String)", "==>(::Integer {minimum: 5})"))
@@ -221,9 +182,7 @@ def test_a_rehearsal_makes_up_what_tools_without_python_return(
     assert "g(n: 3) -> 5\n" in said.stderr
 
 
-def test_a_tool_without_python_stops_other_runs(
-    undescribed: tuple[str, str], tmp_path: Path
-) -> None:
+def test_tools_without_code_stop_other_runs(undescribed: tuple[str, str], tmp_path: Path) -> None:
     script = written(tmp_path / "script.json", '["hello"]')
     stopped = gram("run", undescribed[0], "hi", "--script", script)
     refused(stopped, 3, 'tool "g" is not in the library')

@@ -35,11 +35,8 @@ def test_it_says_who_lives_on_what_and_what_waits(database: str, model_server: M
     ((one,), statuses) = found["workers"], found["runs"]
     assert (one["runs"], found["waiting"], found["oldest"]) == ([first], 1, second)
     assert statuses == {"running": 1, "queued": 1}
-    assert (code, f"1 run: {first}" in said, "1 run could go on; the oldest" in told) == (
-        0,
-        True,
-        True,
-    )
+    assert (code, f"1 run: {first}" in said) == (0, True)
+    assert "1 run could go on; the oldest" in told
 
 
 def test_health_is_a_code_for_a_supervisor(database: str) -> None:

@@ -13,28 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import HELLO, gram, relayed, without_keys, written
-from tests.paths import EXAMPLES, ROOT
-
-TOOLS = str(EXAMPLES / "hello_world.py")
-OFFERED = [
-    ("gram ch", ["chat", "check"]),
-    ("gram check --for", ["--format"]),
-    (f"gram get {HELLO} hello_w", ["hello_world_agent"]),
-    (f"gram get {HELLO} hello_world_agent.mod", ["hello_world_agent.model"]),
-    (f"gram set {HELLO} hello_world_agent.model Oll", ["Ollama/"]),
-    (f"gram run {HELLO} hi --agent hel", ["hello_world_agent"]),
-    (f"gram run {HELLO} hi --model OpenAI/g", ["OpenAI/gpt-5.6-luna"]),
-    (f"gram run {HELLO} hi --set temp", ["temperature="]),
-    (f"gram graph {HELLO} --as s", ["svg"]),
-    (f"gram graph {HELLO} --agent hel", ["hello_world_agent"]),
-    (f"gram run {HELLO} hi --limit tool_s", ["tool_seconds="]),
-    (f"gram run {HELLO} hi --approve al", ["all"]),
-    (f"gram run {HELLO} --input @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
-    (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
-    ("gram conve", ["conversations", "convert"]),
-    ("gram runs li", ["list"]),
-]
+from tests.interp.cli.process import HELLO, gram, relayed, rows, without_keys, written
+from tests.paths import ROOT
 
 BASH = """\
 compopt() { :; }
@@ -64,7 +44,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**without_keys(), "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
 
 
-@pytest.mark.parametrize(("typed", "offered"), OFFERED)
+@pytest.mark.parametrize(("typed", "offered"), rows("offered"))
 def test_what_begins_so_is_offered(typed: str, offered: list[str]) -> None:
     asked = gram(_GRAM_COMPLETE="bash_complete", GRAM_TYPED=typed)
     answers = [line.split(",", 1) for line in asked.stdout.splitlines()]

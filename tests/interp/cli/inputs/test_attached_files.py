@@ -30,16 +30,14 @@ def last_said(server: ModelServer, request: int = -1) -> Any:
     return server.requests[request]["messages"][-1]["content"]
 
 
-SENT = {
-    "type": "image_url",
-    "image_url": {"url": f"data:image/png;base64,{b64encode(PNG).decode()}"},
-}
-LINKED = {"type": "image_url", "image_url": {"url": ADDRESS}}
+def linked(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
-def test_the_first_message_has_the_files(
-    model_server: ModelServer, chart: str, tmp_path: Path
-) -> None:
+SENT, LINKED = linked(f"data:image/png;base64,{b64encode(PNG).decode()}"), linked(ADDRESS)
+
+
+def test_the_first_message_has_files(model_server: ModelServer, chart: str, tmp_path: Path) -> None:
     model_server.will_say("A chart.", "Yes.")
     session = str(tmp_path / "s.gram")
     words = ("What is this?", "Sure?", "--attach", chart, "--attach", ADDRESS)
@@ -55,9 +53,7 @@ def test_the_first_message_has_the_files(
     assert kept[2].attachments == ()
 
 
-def test_standard_input_is_attached_and_no_context(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
+def test_standard_input_is_no_context(model_server: ModelServer, tmp_path: Path) -> None:
     model_server.will_say("A note.")
     record = tmp_path / "a.run.gram"
     words = ("What is this?", "--attach", "-", "--record", str(record))
@@ -68,9 +64,7 @@ def test_standard_input_is_attached_and_no_context(
     assert load_run(record).first.context[0].attachments == (File(b"Buy milk."),)
 
 
-def test_a_run_with_a_picture_is_replayed(
-    model_server: ModelServer, chart: str, tmp_path: Path
-) -> None:
+def test_a_picture_is_replayed(model_server: ModelServer, chart: str, tmp_path: Path) -> None:
     model_server.will_say("A chart.")
     record = str(tmp_path / "a.run.gram")
     gram("run", HELLO, "Look.", "--attach", chart, "--record", record, **at(model_server))
@@ -92,9 +86,7 @@ def test_what_cannot_be_attached_is_wrong_usage(
     assert not model_server.requests
 
 
-def test_attach_is_for_the_next_message_and_its_retry(
-    model_server: ModelServer, chart: str
-) -> None:
+def test_files_go_with_a_message_and_its_retry(model_server: ModelServer, chart: str) -> None:
     model_server.will_say("A chart.", "Still one.", "Yes.")
     lines = f"/attach {chart}\nWhat is this?\n/retry\nSure?\n"
     done = gram("chat", HELLO, stdin=lines, **at(model_server))
@@ -104,9 +96,7 @@ def test_attach_is_for_the_next_message_and_its_retry(
     assert [last_said(model_server, index) for index in range(3)] == [said, said, "Sure?"]
 
 
-def test_a_message_is_shown_with_its_files(
-    model_server: ModelServer, chart: str, tmp_path: Path
-) -> None:
+def test_a_message_shows_its_files(model_server: ModelServer, chart: str, tmp_path: Path) -> None:
     model_server.will_say("A chart.")
     kept = ("--record", str(tmp_path / "runs.db"))
     words = ("What is this?", "--attach", chart, "--conversation", "talk", *kept)

@@ -36,9 +36,6 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-FOUND = ["agents/a.gram", "agents/b.gram", "agents/data.gram", "agents/deep/c.gram"]
-
-
 @pytest.mark.parametrize(("given", "found"), rows("found files"))
 def test_files_folders_and_globs_name_files(agents: Path, given: str, found: list[str]) -> None:
     assert find_files(given) == found
@@ -70,21 +67,16 @@ def test_fmt_goes_on_after_a_broken_file(agents: Path) -> None:
     (agents / "agents/z.gram").write_text("( a )")
 
     done = gram("fmt", "agents", cwd=agents)
-    refused(
-        done,
-        3,
-        "agents/b.gram:1:8: error[syntax]",
-        "1 file laid out, 3 files unchanged, 1 file failed",
-    )
+    counts = "1 file laid out, 3 files unchanged, 1 file failed"
+    refused(done, 3, "agents/b.gram:1:8: error[syntax]", counts)
     assert (agents / "agents/z.gram").read_text() == "(a)\n"
 
 
 def test_set_changes_each_file_and_counts_them(agents: Path) -> None:
     done = gram("set", "-i", "*.model", "Ollama/x", "agents", cwd=agents)
     refused(done, 3, "2 files changed, 1 file unchanged, 1 file failed")
-    assert 'model: "Ollama/x"' in (agents / "agents/a.gram").read_text()
-    assert 'model: "Ollama/x"' in (agents / "agents/deep/c.gram").read_text()
-    assert 'model: "OpenAI/m"' in (agents / "agents/build/d.gram").read_text()
+    for name, model in (("a", "Ollama/x"), ("deep/c", "Ollama/x"), ("build/d", "OpenAI/m")):
+        assert f'model: "{model}"' in (agents / f"agents/{name}.gram").read_text()
 
 
 def test_set_says_in_json_what_became_of_each_file(agents: Path) -> None:
@@ -109,13 +101,9 @@ def test_get_lists_which_file_each_value_is_from(agents: Path) -> None:
     done = gram("get", "*.model", "agents", cwd=agents)
     as_json = gram("get", "agents", "*.model", "--json", cwd=agents)
 
-    assert done.stdout == (
-        "agents/a.gram: a.model: OpenAI/m\nagents/deep/c.gram: c.model: OpenAI/m\n"
-    )
-    assert json.loads(as_json.stdout) == {
-        "agents/a.gram": {"a.model": "OpenAI/m"},
-        "agents/deep/c.gram": {"c.model": "OpenAI/m"},
-    }
+    names = {"agents/a.gram": "a.model", "agents/deep/c.gram": "c.model"}
+    assert done.stdout == "".join(f"{file}: {each}: OpenAI/m\n" for file, each in names.items())
+    assert json.loads(as_json.stdout) == {file: {names[file]: "OpenAI/m"} for file in names}
 
 
 def test_a_path_that_leads_nowhere_in_any_file_is_told_once(agents: Path) -> None:

@@ -9,11 +9,8 @@ import pytest
 
 from tests.interp.cli.process import HELLO, gram, refused, rows
 
-USAGE, NO_GRAM, NO_MODEL = 2, 3, 4  # exit codes
-WRONG = rows("wrong use")
 
-
-@pytest.mark.parametrize(("line", "code", "message"), WRONG)
+@pytest.mark.parametrize(("line", "code", "message"), rows("wrong use"))
 def test_wrong_use_is_one_message_with_what_to_do(line: str, code: int, message: str) -> None:
     words = (HELLO if each == "HELLO" else each for each in shlex.split(line))
     done = gram(*words)
@@ -22,9 +19,7 @@ def test_wrong_use_is_one_message_with_what_to_do(line: str, code: int, message:
 
 
 @pytest.mark.parametrize(("to", "text", "code", "message"), rows("not converted"))
-def test_what_is_not_converted_is_told(
-    to: tuple[str, ...], text: str, code: int, message: str
-) -> None:
+def test_no_conversion_is_told(to: tuple[str, ...], text: str, code: int, message: str) -> None:
     refused(gram("convert", "-", *to, stdin=text), code, message)
 
 
@@ -60,7 +55,5 @@ def test_a_diff_ends_lines_where_other_programs_do(tmp_path: Path) -> None:
     path = tmp_path / "p.gram"
     path.write_bytes("(a {t: 'x\u2028y'})\n(b {n: 1})\n".encode())
     done = gram("set", "--diff", str(path), "b.n", "2")
-    assert [line for line in done.stdout.split("\n") if line.startswith(("+", "-"))][2:] == [
-        "-(b {n: 1})",
-        "+(b {n: 2})",
-    ]
+    lines = [line for line in done.stdout.split("\n") if line.startswith(("+", "-"))]
+    assert lines[2:] == ["-(b {n: 1})", "+(b {n: 2})"]

@@ -31,8 +31,7 @@ def sayHello(context: ToolContext, personName: str = "world") -> str:
 @pytest.fixture
 def report(tmp_path: Path) -> str:
     """A file with a text."""
-    path = written(tmp_path / "report.txt", "Sales rose.\n")
-    return path
+    return written(tmp_path / "report.txt", "Sales rose.\n")
 
 
 def asked(server: ModelServer) -> list[str]:
@@ -110,12 +109,11 @@ def test_json_has_the_value_of_a_typed_answer(model_server: ModelServer, tmp_pat
 def test_a_text_has_no_quotes(
     model_server: ModelServer, tmp_path: Path, reply: str, options: list[str]
 ) -> None:
-    program = tmp_path / "a.gram"
-    program.write_text(
-        '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:String {enum: ["long", "no"]})]'
-    )
+    answer = '(:Answer:String {enum: ["long", "no"]})'
+    text = f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]'
+    program = written(tmp_path / "a.gram", text)
     model_server.will_say(reply)
-    done = gram("run", str(program), "hi", *options, **at(model_server))
+    done = gram("run", program, "hi", *options, **at(model_server))
     assert (done.returncode, done.stdout) == (0, "long\n")
 
 
