@@ -273,10 +273,7 @@ HINTED = b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + WHOLE
     ],
 )
 def test_a_connection_is_used_again_while_the_server_keeps_it(
-    responses: list[bytes],
-    then: Callable[[socket.socket], object],
-    attempts: int,
-    connections: int,
+    responses: list[bytes], then: Callable[[socket.socket], object], attempts: int, connections: int
 ) -> None:
     with answering(*responses, then=then) as server:
         said = asked(OpenAIModel(server[0], "key", attempts=attempts), 2, pause=0.05)

@@ -24,8 +24,6 @@ CALL = tool_calls(("c1", "sayHello", {"personName": "Alice"}))
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer({"error": {"message": "slow down"}}, 429, {"retry-after": "0"}),
-        Answer({"error": {"message": "oops"}}, 503, {"retry-after": "0"}),
         Answer({"error": {"message": "busy", "code": 503}}),  # an overload with status 200
         Answer(raw=b'{"choices": ', drop=True),
     ],

@@ -428,22 +428,13 @@ def test_a_reply_says_the_same_in_either_dialect_and_streamed(completed: dict[st
     assert thought == read.reasoning
 
 
+ODD_TYPES = [
+    "response.output_item.added", "response.output_item.done", "response.output_text.delta",
+    "response.reasoning_text.delta", "response.function_call_arguments.delta",
+    "response.completed", "response.failed", "error",
+]  # fmt: skip
 ODD_EVENTS = st.fixed_dictionaries(
-    {
-        "type": st.sampled_from(
-            [
-                "response.output_item.added",
-                "response.output_item.done",
-                "response.output_text.delta",
-                "response.reasoning_text.delta",
-                "response.function_call_arguments.delta",
-                "response.completed",
-                "response.failed",
-                "error",
-            ]
-        )
-        | odd_json()
-    },
+    {"type": st.sampled_from(ODD_TYPES) | odd_json()},
     optional={
         "item": odd_json() | st.just(TEXT),
         "delta": odd_json() | st.just("Hi"),

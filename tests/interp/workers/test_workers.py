@@ -107,11 +107,11 @@ def test_what_does_not_end_within_the_grace_is_left_to_others_at_once(
 ) -> None:
     model_server.will_say(late("Late.", 30), "Hi.")
     run = submit(TALKER, "Hello", store=store)
-    with worker(database, "--grace", "0.5", server=model_server) as working:
+    with worker(database, "--grace", "0.5", server=model_server) as stopped:
         until(lambda: len(model_server.requests) == 1)
-        assert working.stop() == 0
+        assert stopped.stop() == 0
     assert store.row(run).status == "stopped"
-    with worker(database, server=model_server):
+    with working(database):
         assert until(ended(store, run)) < 15
     assert store.recorded(run).state.context[-1].content == "Hi."
 
@@ -143,10 +143,9 @@ def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
         until(lambda: len(model_server.requests) == 1)
         frozen.process.send_signal(signal.SIGSTOP)
         worker_processes.let_time_pass(store)
-        with worker(database, server=model_server) as other:
+        with working(database):
             until(ended(store, run))
             frozen.process.send_signal(signal.SIGCONT)
-            other.kill()
         until(ended(store, submit(TALKER, "Hello", store=store)))
         assert frozen.stop() == 0
 

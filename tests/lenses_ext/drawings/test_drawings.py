@@ -156,7 +156,7 @@ LABEL = r'"[^"\n]*"'
 
 
 @given(programs())
-def test_names_stay_in_the_labels_of_mermaid(program: Pattern) -> None:
+def test_names_stay_in_their_labels_and_pictures_have_the_same_parts(program: Pattern) -> None:
     for line in to_mermaid(drawing_of(program)).splitlines():
         label = re.search(LABEL, line)
         bare = re.sub(LABEL, "L", line)
@@ -168,11 +168,7 @@ def test_names_stay_in_the_labels_of_mermaid(program: Pattern) -> None:
         )
         assert label is None or not re.search(r"[<>&`\\]", label[0].replace("<br>", ""))
 
-
-@given(programs())
-def test_pictures_have_the_same_parts_whatever_the_names_are(program: Pattern) -> None:
-    drawing = drawing_of(program)
-    tree = ElementTree.fromstring(to_svg(drawing))
+    tree = ElementTree.fromstring(to_svg(drawing_of(program)))
     tags = [each.tag.rpartition("}")[2] for each in tree.iter()]
 
     assert set(tags) <= {

@@ -69,20 +69,8 @@ def test_no_part_of_a_path_leads_elsewhere_however_it_is_encoded(value: Any) -> 
 
 
 def test_dots_in_names_are_sent() -> None:
-    for value in [
-        "a..b",
-        "...",
-        ".gitignore",
-        "v1.0",
-        "a.",
-        "..a",
-        "100%",
-        "50%25",
-        "x;y",
-        "a/b.c",
-        "..é",
-        "a%20.b",
-    ]:
+    words = "a..b ... .gitignore v1.0 a. ..a 100% 50%25 x;y a/b.c ..é a%20.b"
+    for value in words.split():
         assert unquote(in_path(parameter("path", explode=False), value)) == value
 
 
