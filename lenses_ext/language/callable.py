@@ -135,7 +135,10 @@ def answer_diagnostics(answer: Pattern) -> tuple[Diagnostic, ...]:
         except SignatureError as error:
             faults = error.faults
     if _holds_a_signature(answer):
-        return faults
+        if any(each.elements for each in answer.elements):
+            return faults
+        hint = "fields are those of a record: [:Answer:Object | …]"
+        return tuple(attrs.evolve(it, hint=hint) if it.code == "no-return" else it for it in faults)
     # the type is the second element of the signature that it is read as
     return tuple(attrs.evolve(each, path=each.path[1:]) for each in faults)
 

@@ -214,7 +214,8 @@ def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) 
         known = {path: old for path, (old, _) in texts.items() if old is not None}
         with interruptible():
             write_together({path: new for path, (_, new) in texts.items()}, known, held_file)
-        note("\n".join(f"{shown_path(path)}: changed" for path in texts))
+        for path in texts:
+            note(f"{shown_path(path)}: changed")
 
 
 def shown_path(path: Path) -> str:

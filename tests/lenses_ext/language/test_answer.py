@@ -89,6 +89,17 @@ def test_the_lens_onto_the_answer_leaves_the_tools_where_they_are() -> None:
     )
 
 
+def test_fields_of_an_answer_that_is_no_record_have_a_hint_of_their_own() -> None:
+    text = '[a:Agent {instruction: "x", model: "A/b"} | [:Answer | (name:Text), (age:Int)]]'
+
+    (fault,) = ext.validate_program(ext.parse_program(text).patterns)
+
+    assert (fault.code, fault.hint) == (
+        "no-return",
+        "fields are those of a record: [:Answer:Object | …]",
+    )
+
+
 @pytest.mark.parametrize(
     ("elements", "code", "place"),
     [
