@@ -10,7 +10,6 @@ import asyncio
 import atexit
 import gc
 import os
-import sys
 import warnings
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
@@ -24,8 +23,6 @@ from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
     from http.cookiejar import CookieJar
-
-    import httpx2
 
 
 Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
@@ -111,49 +108,11 @@ def no_cookies() -> CookieJar:
     return Closed()
 
 
-_UNPACKED: Final = 8_192
-"""Who unpacks the bytes counts what comes of so many of them, at most a thousand times as much."""
+def limit_body(response: Any, most: float, error: Exception, **how: int) -> None:
+    """Have an error raised when more of a response is read than a limit; see `LimitedBody`."""
+    from .limited_body import LimitedBody  # imported late: it loads the network library
 
-
-def limit_body(
-    response: httpx2.Response, most: float, error: Exception, needed: int = sys.maxsize
-) -> None:
-    """Have an error raised when more of a response is read than a limit.
-
-    Args:
-        response: The response; other tasks may run while it is read.
-        most: The most bytes, counted as they are sent.
-        error: What is raised for more.
-        needed: How many of them are read at all.
-    """
-    from httpx2 import AsyncByteStream  # imported late: it is the network library
-
-    stream: Any = response.stream
-
-    class Limited(AsyncByteStream):
-        async def __aiter__(self) -> AsyncGenerator[bytes]:
-            coming, size, left, pace = aiter(stream), 0, needed, Pace()
-            try:
-                async for piece in coming:
-                    size += len(piece)
-                    if size > most:
-                        raise error
-                    for at in range(0, len(piece), _UNPACKED):
-                        part = piece[at : at + min(_UNPACKED, left)]
-                        yield part
-                        left -= len(part)
-                        if left <= 0:
-                            return
-                    await pace.keep()
-            finally:
-                if isinstance(coming, AsyncGenerator):
-                    await coming.aclose()
-
-        async def aclose(self) -> None:
-            """Close the connection, or keep it for the next request if all was read."""
-            await stream.aclose()
-
-    response.stream = Limited()
+    response.stream = LimitedBody(response.stream, most, error, Pace(), **how)
 
 
 # --- how long they are kept

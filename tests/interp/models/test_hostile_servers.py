@@ -133,7 +133,7 @@ def test_an_error_that_comes_in_small_pieces_is_read_up_to_its_limit() -> None:
 
     async def read(needed: int) -> bytes:
         response = httpx2.Response(418, content=pieces())
-        limit_body(response, 100, ModelError("too large"), needed)
+        limit_body(response, 100, ModelError("too large"), needed=needed)
         return await response.aread()
 
     assert asyncio.run(read(8_192)) == b"out of order"

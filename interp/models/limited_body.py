@@ -1,0 +1,55 @@
+"""The body of a response, up to a limit. This loads the network library: import it late."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx2
+
+if TYPE_CHECKING:
+    from .connections import Pace
+
+_PIECE: Final = 8_192
+"""Who unpacks the bytes counts what comes of so many of them, at most a thousand times as much."""
+
+
+class LimitedBody(httpx2.AsyncByteStream):
+    """The bytes of a response as they come; with too many of them an error is raised.
+
+    Args:
+        stream: The bytes of the response.
+        most: The most bytes, counted as they are sent.
+        error: What is raised for more.
+        pace: Lets other tasks run meanwhile.
+        needed: How many of them are read at all.
+    """
+
+    def __init__(
+        self, stream: Any, most: float, error: Exception, pace: Pace, needed: int = sys.maxsize
+    ) -> None:
+        self._stream = stream
+        self._most, self._error, self._pace, self._needed = most, error, pace, needed
+
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        coming, size, left = aiter(self._stream), 0, self._needed
+        try:
+            async for piece in coming:
+                size += len(piece)
+                if size > self._most:
+                    raise self._error
+                for at in range(0, len(piece), _PIECE):
+                    part = piece[at : at + min(_PIECE, left)]
+                    yield part
+                    left -= len(part)
+                    if left <= 0:
+                        return
+                await self._pace.keep()
+        finally:
+            if isinstance(coming, AsyncGenerator):
+                await coming.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connection, or keep it for the next request if all was read."""
+        await self._stream.aclose()
