@@ -198,7 +198,7 @@ def type_signature_to_json_schema(x: SignatureLike) -> dict[str, Any]:
 
 
 def result_schema(x: SignatureLike) -> dict[str, Any] | None:
-    """The JSON Schema of a tool's result, a fresh copy each time; None when anything may come.
+    """The JSON Schema of a tool's result, or None when anything may come; a fresh copy each time.
 
     Raises:
         SignatureError: the signature is not valid.
