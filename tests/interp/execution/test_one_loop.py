@@ -85,9 +85,21 @@ def test_a_tool_that_is_alone_never_runs_beside_another_call(drive: Drive) -> No
     assert beside == [0, 0, 0]
 
 
+def test_runs_begin_inside_tools_deeper_than_there_are_threads() -> None:
+    def nested(level: int) -> Any:
+        if level == 0:
+            return 0
+        inner = by_run(working(nested), [asking(level - 1), "done"])
+        return inner.tools_used[0].result + 1
+
+    response = by_run(working(nested), [asking(*([2] * 60)), "done"])
+
+    assert [each.result for each in response.tools_used] == [2] * 60
+
+
 def test_the_time_of_a_tool_begins_with_its_thread() -> None:
-    limits = interp.Limits(tool_seconds=3, tool_calls=200, calls_per_tool=200)
-    response = by_run(sleeping(1.6), [asking(*range(200)), "done"], limits=limits)
+    limits = interp.Limits(tool_seconds=4, tool_calls=200, calls_per_tool=200)
+    response = by_run(sleeping(2.1), [asking(*range(200)), "done"], limits=limits)
     assert {each.error for each in response.tools_used} == {None}
 
 
