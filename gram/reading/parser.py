@@ -335,7 +335,7 @@ _REMAINS = (",", "|", ")", "]", "}")
 def syntax_errors(text: str, filename: str | None = None) -> tuple[GramDecodeError, ...]:
     """Every syntax error that can be told apart from its neighbours, in the order of the text.
 
-    The first is the one that `gram.loads` raises; there is none when the text is gram.
+    The first is the one that `gram.loads` raises. A text that is gram has no errors.
 
     Args:
         text: gram notation, or what should be.

@@ -158,7 +158,7 @@ def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -
     ends (with --json on a line of its own), and at the end what the run came to and waits for.
 
     A line has the position, the seconds after the run began, the seconds it took, and what it was.
-    What happens inside an agent or a workflow stands below it; with --follow it stands before it.
+    What happens inside an agent or a workflow is shown below it; with --follow it comes first.
     """
     if out is not None:
         output.expect_a_name(out, "--html")

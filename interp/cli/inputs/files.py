@@ -269,7 +269,7 @@ def read_program(name: str) -> Project:
 
 
 def read_word(word: str) -> str:
-    """The text that an argument stands for.
+    """The text that an argument gives or names.
 
     ``@FILE`` and ``-`` are read, without the last line break.
 

@@ -89,7 +89,7 @@ class ProjectFile:
 
 
 def find_project() -> ProjectFile | None:
-    """The project of the current folder; None if there is none.
+    """The project of the current folder, or None outside of a project.
 
     Raises:
         ConfigurationError: its file cannot be used; the message has its place.

@@ -42,7 +42,7 @@ class Answers:
 
     Args:
         known: the events that answer, by their keys.
-        tools: the stand-ins that are run for other calls, but for those marked ``once``.
+        tools: the stand-ins that are run for other calls; those marked ``once`` are not run.
         model: who is asked for replies; with it, calls are equal by name and arguments, and
             without, effects by their positions.
         tools_first: whether stand-ins run instead of what is known.

@@ -376,7 +376,7 @@ def note_line(note: Note) -> str:
 
 
 def note_from_pattern(pattern: Pattern) -> Note | None:
-    """Read a note; None for an entry that is none.
+    """Read a note; None where the entry is not a note.
 
     Raises:
         ValidationError: the note is not as one is written; the fault has its place.

@@ -171,7 +171,7 @@ class RunFile:
                 self._file = file
                 _lock(file, self.path)
                 self._loop = None
-                with suppress(RuntimeError):  # there is none
+                with suppress(RuntimeError):  # no loop runs here
                     self._loop = asyncio.get_running_loop()
                 _holders[_identity(file)] = self
                 if not os.fstat(file.fileno()).st_nlink:
