@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from shlex import quote
 from time import sleep
 from typing import Any, get_args
 
@@ -137,6 +138,7 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
     --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
     answers, gram resume goes on with the run.
     """
+    named = quote(run)
     with run_in_store(run) as (opened, run):
         given = _decisions(**answers)
         forbid(given and of_all, "--each answers every call: leave out --allow, --deny, --result")
@@ -155,6 +157,9 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
         for ask in state.asks
     ]
     show_result(as_json, rows, (_question(state, ask) for ask in state.asks))
+    if rows and not (as_json or given or of_all):
+        at = ".".join(map(str, state.asks[0].at))
+        note(f"gram: to answer: gram runs decide {named} --allow {at} (or --deny, or --result)")
     if not (as_json or rows):
         more = "waits for no more approval; gram resume goes on with it"
         waits = more if given or of_all else f"is {status}, and waits for no approval"

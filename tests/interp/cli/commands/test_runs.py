@@ -72,9 +72,9 @@ def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> No
     assert (waiting.returncode, waiting.stdout) == (6, "")
     assert f"gram resume '{address}#{run}' goes on" in waiting.stderr
 
-    assert runs(address, "decide", f"{address}#{run}").stdout == (
-        '0.0  sayHello for hello_world_agent\n| personName: "Al"\n'
-    )
+    asked = runs(address, "decide", f"{address}#{run}")
+    assert asked.stdout == '0.0  sayHello for hello_world_agent\n| personName: "Al"\n'
+    assert f"gram runs decide '{address}#{run}' --allow 0.0" in asked.stderr
     decided = runs(address, "decide", run, "--result", '0.0="Hello by hand"')
     assert "waits for no more approval; gram resume goes on" in decided.stderr
     done = gram("resume", run, "--offline", GRAM_RECORD=address)
