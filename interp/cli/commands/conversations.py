@@ -25,7 +25,7 @@ from ..terminal.output import forbid, note, show, show_result
 
 
 @click.group("conversations")
-def command() -> None:
+def conversations_command() -> None:
     """List, show, export and remove conversations.
 
     gram run and gram chat keep them in a store with --record STORE and --conversation NAME; a file
@@ -39,7 +39,7 @@ _most_option = click.option(
 )
 
 
-@command.command("list")
+@conversations_command.command("list")
 @store_option
 @click.option("--before", type=Age(), help="Only those that last changed before then, such as 30d.")
 @_most_option
@@ -58,7 +58,7 @@ def list_conversations(store: str, before: datetime | None, most: int, as_json: 
     show_result(as_json, rows, lines)
 
 
-@command.command("show")
+@conversations_command.command("show")
 @_name_argument
 @store_option
 @click.option(
@@ -103,7 +103,7 @@ def _message_json(message: Message) -> dict[str, Json]:
     }
 
 
-@command.command("export")
+@conversations_command.command("export")
 @_name_argument
 @click.argument("out", required=False)
 @store_option
@@ -117,7 +117,7 @@ def export(name: str | None, out: str | None, store: str) -> None:
         _save(out, context)
 
 
-@command.command("import")
+@conversations_command.command("import")
 @click.argument("name")
 @click.argument("file")
 @click.option(
@@ -148,7 +148,7 @@ def import_file(name: str, file: str, program: str | None, store: str) -> None:
     note(f"gram: the conversation {name} has {counted(len(context), 'message')}")
 
 
-@command.command("remove")
+@conversations_command.command("remove")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @store_option
 def remove(names: tuple[str, ...], store: str) -> None:
@@ -162,7 +162,7 @@ def remove(names: tuple[str, ...], store: str) -> None:
             note(f"gram: the conversation {each.name} is removed")
 
 
-@command.command("prune")
+@conversations_command.command("prune")
 @store_option
 @click.option(
     "--before",

@@ -53,7 +53,7 @@ _HOW = {"both": "", "old": " (removed)", "new": " (new)"}
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when something differs.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a review.")
 @json_option
-def command(
+def diff_command(
     what: tuple[str, ...], everything: bool, exit_code: bool, markdown: bool, as_json: bool
 ) -> None:
     """Say what changed from A to B: for callers, and for the functions that implement tools.

@@ -35,7 +35,7 @@ class _Options:
 @click.command("graph")
 @click.argument("file")
 @options_of(_Options)
-def command(file: str, options: _Options) -> None:
+def graph_command(file: str, options: _Options) -> None:
     """Draw the agents, tools and workflows of the program in FILE, and the arrows between them.
 
     Faulty programs are drawn too: a name that is not defined is drawn as such.

@@ -54,7 +54,7 @@ class Options(ComparingOptions):
 @click.command("improve")
 @click.argument("program", metavar="PROGRAM")
 @options_of(Options)
-def command(program: str, options: Options) -> None:
+def improve_command(program: str, options: Options) -> None:
     """Search for changes that make PROGRAM better, and test the best one.
 
     The cases are in three sets, which follow from what they ask: candidates are found on the

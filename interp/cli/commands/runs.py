@@ -37,7 +37,7 @@ _MOST = 50  # runs that a list shows unless told otherwise
 
 
 @click.group("runs")
-def command() -> None:
+def runs_command() -> None:
     """List and steer the runs of a store; gram trace shows one, gram resume goes on with it.
 
     gram run FILE TEXT --record runs.db keeps a run there. A RUN is runs.db#ID, or an id alone in
@@ -45,7 +45,7 @@ def command() -> None:
     """
 
 
-command.add_command(fork)
+runs_command.add_command(fork)
 
 
 @frozen(kw_only=True, slots=False)
@@ -75,7 +75,7 @@ class _ListOptions:
         return [evolve(row, reason=reasons.get(row.id, row.reason)) for row in rows]
 
 
-@command.command("list")
+@runs_command.command("list")
 @options_of(_ListOptions)
 def list_runs(options: _ListOptions) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
@@ -108,7 +108,7 @@ def _why(row: RunRow) -> str:
     return f"  {row.reason.splitlines()[0]}" if row.reason else ""
 
 
-@command.command("cancel")
+@runs_command.command("cancel")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @json_option
 def cancel(runs: tuple[str, ...], as_json: bool) -> None:
@@ -122,7 +122,7 @@ def cancel(runs: tuple[str, ...], as_json: bool) -> None:
     show_result(as_json, rows, ())
 
 
-@command.command("decide")
+@runs_command.command("decide")
 @run_argument
 @click.option("--allow", multiple=True, metavar="AT", help="Run the call at this position.")
 @click.option("--deny", multiple=True, metavar="AT[=WHY]", help="Do not run it, and say why.")
@@ -188,7 +188,7 @@ def _decisions(
     return found
 
 
-@command.command("export")
+@runs_command.command("export")
 @run_argument
 @click.argument("file")
 def export(run: str, file: str) -> None:
@@ -204,7 +204,7 @@ def export(run: str, file: str) -> None:
             note(f"gram: {file} does not have the {kind} of the run: {name}")
 
 
-@command.command("import")
+@runs_command.command("import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @store_option
 @click.option("--tenant", metavar="NAME", help="Whom the runs were done for.")
@@ -248,7 +248,7 @@ class _PruneOptions:
     as_json: bool = given_by(json_option)
 
 
-@command.command("prune")
+@runs_command.command("prune")
 @options_of(_PruneOptions)
 def prune(options: _PruneOptions) -> None:
     """Remove runs that have ended, for good; nothing that somebody goes on with is removed."""
@@ -278,7 +278,7 @@ class _RequeueOptions:
     as_json: bool = given_by(json_option)
 
 
-@command.command("requeue")
+@runs_command.command("requeue")
 @click.argument("runs", metavar="[RUN]...", nargs=-1)
 @options_of(_RequeueOptions)
 def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -15,90 +17,33 @@ from ..terminal.output import set_loudness, show
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
-    "Write": {
-        "init": "Write a first agent: a program, its tools, a test.",
-        "check": "Report the faults in gram files.",
-        "lint": "Report what is valid in gram files, and doubtful.",
-        "fmt": "Lay files out, keeping their comments.",
-        "get": "Print the value at a path.",
-        "set": "Change the value at a path, and no other byte.",
-        "add": "Add a tool, a property or a pattern at a path.",
-        "del": "Remove the value at a path.",
-        "rename": "Give something another name, wherever it is meant.",
-        "share": "Make one definition of copies in several files.",
-        "query": "Find where a pattern with holes matches.",
-        "rewrite": "Put another pattern wherever one with holes matches.",
-        "diff": "Say what changed between programs, and what that breaks.",
-        "merge": "Merge what two sides made of a program, and judge it.",
-        "git": "Have git merge programs by structure.",
-        "tools": "Show which tools bind; print tools from elsewhere as gram.",
-        "schema": "Print the tools of a program as JSON.",
-        "graph": "Draw a program: its agents, tools and workflows.",
-        "lsp": "Tell an editor what it asks of gram files.",
-        "convert": "Print gram as canonical JSON, and JSON as gram.",
-    },
-    "Run": {
-        "run": "Run an agent: say something to it and print its answer.",
-        "chat": "Talk to an agent, line by line.",
-        "resume": "Go on with a recorded run.",
-        "replay": "Show a recorded run again, or run a changed program on it.",
-        "trace": "Show a recorded run as a timeline.",
-        "models": "List the providers of models, and the keys they want.",
-    },
-    "Test": {
-        "test": "Run the cases of an agent, and say which do not pass.",
-        "ab": "Run the same cases through several programs, and compare them.",
-        "improve": "Search for changes that make a program better, and test the best.",
-        "shrink": "Find the smallest run that fails as a recorded one does.",
-        "judge": "Compare a judge with labels of people, and correct what it said.",
-    },
-    "Operate": {
-        "serve": "Serve agents as the models of an OpenAI-compatible server.",
-        "submit": "Queue a run for workers, and print its id.",
-        "worker": "Take queued runs, and drive them to their ends.",
-        "workers": "Say which workers live, on what they work, and what waits.",
-        "runs": "List and steer the runs of a store (gram trace shows one).",
-        "conversations": "List, show and remove the conversations of a store.",
-        "limits": "List, set and remove the limits that all workers keep to.",
-    },
-    "Help": {
-        "help": "Show the help of a command.",
-        "doctor": "Say what is wrong with the set-up.",
-        "completion": "Print the completion of a shell: bash, zsh or fish.",
-    },
-}
+
+class Row(NamedTuple):
+    """What ``table.txt`` says of a command.
+
+    Attributes:
+        module: the module that has it, as ``NAME_command``.
+        uses_project: whether it runs code or asks models, and so may use what a project file names.
+        text: what it does.
+    """
+
+    module: str
+    uses_project: bool
+    text: str
+
+
+def _groups() -> Iterator[tuple[str, dict[str, Row]]]:
+    table = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
+    for title, rows in re.findall(r"^(\S+)\n((?:  .+\n)+)", table, re.MULTILINE):
+        cells = (line.split(maxsplit=3) for line in rows.splitlines())
+        yield title, {name: Row(home, uses == "project", text) for name, home, uses, text in cells}
+
+
+GROUPS: Final = dict(_groups())
 """The commands by what they are for, in the order in which they are needed."""
 
-COMMANDS: Final = {name: text for group in GROUPS.values() for name, text in group.items()}
-"""Every command, with what it does."""
-
-_USE_PROJECTS = {
-    *("run", "chat", "resume", "replay", "test", "ab", "improve", "shrink"),
-    *("serve", "submit", "worker", "runs", "tools", "models", "doctor"),
-}
-"""The commands that run code or ask models, and so may use what a project file names."""
-
-_SHARED: Final = {
-    "values": ("get", "set", "add", "del"),
-    "talking": ("run", "chat"),
-    "recorded": ("resume", "replay", "trace"),
-    "causes": ("shrink",),
-    "ab": ("ab", "judge"),
-    "setting_up": ("init", "lsp", "completion"),
-    "check": ("check", "lint"),
-    "query": ("query", "rewrite"),
-    "texts": ("fmt", "convert"),
-    "merge": ("merge", "git"),
-    "rename": ("rename", "share"),
-    "tools": ("tools", "schema"),
-    "models": ("models", "doctor"),
-    "table": ("help",),
-    "workers": ("submit", "workers", "limits"),
-}
-"""The modules that have several commands, each as ``NAME_command``."""
-
-_HOMES: Final = {name: module for module, names in _SHARED.items() for name in names}
+COMMANDS: Final = {name: row for group in GROUPS.values() for name, row in group.items()}
+"""Every command."""
 
 
 def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None:
@@ -132,14 +77,14 @@ class Commands(click.Group):
             return None
         from ..inputs.project import trust_option  # imported late: completion of names needs none
 
-        home = _HOMES.get(name)
-        module = import_module(f"{__package__}.{home or name}")
-        command: click.Command = getattr(module, f"{name}_command" if home else "command")
+        row = COMMANDS[name]
+        module = import_module(f"{__package__}.{row.module}")
+        command: click.Command = getattr(module, f"{name}_command")
         parts = command.commands.values() if isinstance(command, click.Group) else ()
         for each in (command, *parts):
             if not any(parameter.name == "quiet" for parameter in each.params):
                 each.params += _shared_options()
-                if name in _USE_PROJECTS and not isinstance(each, click.Group):
+                if row.uses_project and not isinstance(each, click.Group):
                     each.params.append(trust_option())
         return command
 
@@ -167,7 +112,8 @@ class Commands(click.Group):
         """Write the tables of commands, one for each group."""
         for group, commands in GROUPS.items():
             with formatter.section(group):
-                formatter.write_dl(list(commands.items()), col_max=max(map(len, COMMANDS)))
+                texts = [(name, row.text) for name, row in commands.items()]
+                formatter.write_dl(texts, col_max=max(map(len, COMMANDS)))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

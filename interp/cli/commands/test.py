@@ -325,7 +325,7 @@ class CaseRun:
 @click.command("test")
 @click.argument("files", nargs=-1, required=True)
 @options_of(CaseOptions)
-def command(files: tuple[str, ...], options: CaseOptions) -> None:
+def test_command(files: tuple[str, ...], options: CaseOptions) -> None:
     """Run the cases in FILES, and say which runs are not what they expect.
 
     FILES are .jsonl, .csv or .gram files with cases, folders of .gram files, and globs. A case has
@@ -355,7 +355,7 @@ def read_case_run(words: Sequence[str]) -> CaseRun:
         ClickException: the words are wrong use of the command.
         GramError, OSError: something is wrong with a file.
     """
-    given = command.make_context("test", [*words]).params
+    given = test_command.make_context("test", [*words]).params
     found = CaseRun(CaseOptions(**{each.name: given[each.name] for each in fields(CaseOptions)}))
     found.read(given["files"])
     return found

@@ -1,4 +1,4 @@
-"""``gram serve``: agents and workflows as the models of a server, and as tools."""
+"""Commands that work until they are told to stop: ``serve`` for clients, ``worker`` for a store."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attrs import frozen
 
 from gram.extras import install
 from lenses_ext.names import find_runnables
+from lenses_ext.schemas import Match
 
 from ...errors import ConfigurationError, ValidationError
 from ...execution import Spending, Telemetry
@@ -24,19 +25,20 @@ from ...running import BeginOptions
 from ...tools import ToolLibrary, bind_agent_tools
 from ..inputs.declaring import given_by, option, options_of
 from ..inputs.files import read_program
-from ..inputs.options import RunningOptions
-from ..inputs.record_option import record_option
+from ..inputs.libraries import ToolOptions
+from ..inputs.options import RunningOptions, match_option
+from ..inputs.record_option import record_option, store_option
 from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import telemetry
 from ..terminal.log_lines import LogLines, log_format_option, show_logs
-from ..terminal.output import is_quiet, tell
+from ..terminal.output import is_quiet, is_verbose, tell
 
 if TYPE_CHECKING:
     from ...serving import Served
 
 
 @frozen(kw_only=True, slots=False)
-class Options(RunningOptions):
+class _ServeOptions(RunningOptions):
     """The options of ``gram serve``."""
 
     as_mcp: str | None = option(
@@ -94,8 +96,8 @@ class Options(RunningOptions):
 
 @click.command("serve")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@options_of(Options)
-def command(files: tuple[str, ...], options: Options) -> None:
+@options_of(_ServeOptions)
+def serve_command(files: tuple[str, ...], options: _ServeOptions) -> None:
     """Serve the agents and workflows of FILEs as the models of an OpenAI-compatible server.
 
     Clients ask http://127.0.0.1:8000/v1, by Chat Completions or the Responses API, and name an
@@ -145,7 +147,7 @@ def command(files: tuple[str, ...], options: Options) -> None:
 
 def _read(
     files: Iterable[str],
-    options: Options,
+    options: _ServeOptions,
     library: ToolLibrary,
     made: Telemetry | None,
     spending: Spending,
@@ -200,3 +202,58 @@ def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:
     except ImportError:
         return [], None
     return [PrometheusMetricReader()], generate_latest
+
+
+@frozen(kw_only=True, slots=False)
+class _WorkerOptions(ToolOptions):
+    """The options of ``gram worker``."""
+
+    store: str = given_by(store_option)
+    match: Match = match_option
+    at_once: int = option("How many runs it drives at once; 8.", default=8)
+    grace: float = option(
+        "How long runs may take when it is told to stop; then others go on with them; 30.",
+        "SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
+    )
+    schedule: str | None = option(
+        "Runs to submit at times, in gram; give it to all workers.", "FILE"
+    )
+    metrics: str | None = option(
+        "Serve metrics for Prometheus there; without HOST, on this machine alone.", "[HOST:]PORT"
+    )
+    log_lines: LogLines = given_by(log_format_option)
+
+
+@click.command("worker")
+@options_of(_WorkerOptions)
+def worker_command(options: _WorkerOptions) -> None:
+    """Take the runs that were submitted to a store, and drive them to their ends.
+
+    Start as many as you like, on any machines: each run is driven by one at a time, and if that
+    one is killed, others go on with it. A worker takes only runs whose tools it has, and the key of
+    their provider, in its environment; its log says which it leaves. At SIGTERM or Ctrl-C it takes
+    nothing new, and ends when its runs have. -q logs warnings alone, -v details, too.
+    """
+    leave_at_termination()  # until it works, which then ends what is under way
+    from ...workers import Worker, read_schedules  # late, as it may be told to stop meanwhile
+
+    level = logging.WARNING if is_quiet() else logging.INFO
+    show_logs(level, options.log_lines)
+    if is_verbose():
+        logging.getLogger("interp.workers").setLevel(logging.DEBUG)
+    for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words
+        logging.getLogger(name).addHandler(logging.NullHandler())
+    library = options.library()
+    with telemetry(options.metrics) as made:
+        worker = Worker(
+            options.store,
+            library,
+            match=options.match,
+            at_once=options.at_once,
+            grace=options.grace,
+            schedules=read_schedules(options.schedule) if options.schedule else (),
+            telemetry=made,
+        )
+        worker.work()
