@@ -1,6 +1,7 @@
 """Calls of operations over HTTP: the request, and what the model is told of the answer.
 
-Documents are fetched from their addresses here, too.
+What separates the values of a request is never part of one: it is escaped, or the value is
+refused. Documents are fetched from their addresses here, too.
 
 This loads the network library: import it only when a request is about to leave.
 """
@@ -11,155 +12,111 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Final
-from urllib.parse import quote, unquote, urlsplit
+from unicodedata import normalize
+from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
 import httpx2
-from attrs import frozen
 
 from gram.display import visible
 from gram.words import counted
 
 from ...concurrency import waited_for
 from ...errors import ConfigurationError, ToolError
-from ...json_text import Json, read_json
+from ...json_text import Json, read_json, write_json
 from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
-from .operations import ApiKey, Operation
-from .styles import has_dots, in_body, in_header, in_path, in_query
+from .library import FORM, ApiParameter, Operation
 
-HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
+_HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
 """What every request says. What a server packs nevertheless is unpacked by the client."""
 
 _FETCH_SECONDS: Final = 30.0
 _BEGINNING: Final = 1000  # characters of a body that is not wanted
 _LONGEST_TARGET: Final = 200
-_CHARSET: Final = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 
-@frozen
-class Caller:
-    """Calls one operation.
+async def call(operation: Operation, arguments: Mapping[str, Json]) -> Json:
+    """Call an operation and return what it answers: JSON, text, or None for nothing.
 
-    Attributes:
+    Args:
         operation: the operation.
-        server: the address of the server, which is allowed.
-        keys: the keys that it is called with.
-        missing: the schemes that there is no key for.
-        seconds: the time for all of a call.
-        max_bytes: the most bytes of a request and of an answer.
-    """
-
-    operation: Operation
-    server: str
-    keys: tuple[ApiKey, ...]
-    missing: tuple[str, ...]
-    seconds: float
-    max_bytes: int
-
-    async def call(self, arguments: Mapping[str, Json]) -> Json:
-        """Call the operation and return what it answers: JSON, text, or None for nothing.
-
-        Args:
-            arguments: the arguments, checked.
-
-        Raises:
-            ToolError: an argument cannot be sent, or the answer is no success.
-        """
-        client = client_of(("openapi", *urlsplit(self.server)[:2]), _new_client)
-        try:
-            return self._answer(
-                *await _received(
-                    client, lambda to: self._request(to, arguments), self.seconds, self.max_bytes
-                )
-            )
-        except ToolError as error:
-            raise ToolError(f"{self.operation.method} {self.operation.path}: {error}") from None
-
-    # --- the request
-
-    def _request(self, client: httpx2.AsyncClient, arguments: Mapping[str, Json]) -> httpx2.Request:
-        operation = self.operation
-        path = _quoted(operation.path)
-        query: list[tuple[str, str]] = []
-        headers, content = dict(HEADERS), None
-        for each in operation.parameters:
-            value = arguments.get(each.key)
-            if each.place == "body" and each.key in arguments:
-                content = in_body(each, value)
-                headers["Content-Type"] = each.name
-            elif value is None:
-                continue
-            elif each.place == "path":
-                path = path.replace(_quoted(f"{{{each.name}}}"), in_path(each, value))
-            elif each.place == "header":
-                headers[each.name] = in_header(each, value)
-            else:
-                query.extend(in_query(each, value))
-        if has_dots(path):  # parts that are fine by themselves, side by side
-            raise ToolError("its arguments make a . or .. in its path")
-        for key in self.keys:  # last, so that no argument takes the place of a key
-            if key.place == "header":
-                same = {name for name in headers if name.lower() == key.name.lower()}
-                headers = {name: one for name, one in headers.items() if name not in same}
-                headers[key.name] = key.value
-            else:
-                query = [each for each in query if unquote(each[0]) != key.name]
-                query.append((quote(key.name, safe=""), quote(key.value, safe="")))
-        url = self.server.rstrip("/") + path
-        if query:
-            url += ("&" if "?" in path else "?") + "&".join(f"{key}={one}" for key, one in query)
-        made = client.build_request(
-            operation.method, url, headers=headers, timeout=self.seconds, content=content
-        )
-        size = int(made.headers.get("content-length", 0)) + len(url)
-        if size > self.max_bytes:
-            raise ToolError(f"the request has more than {counted(self.max_bytes, 'byte')}")
-        return made
-
-    # --- the answer
-
-    def _answer(self, response: httpx2.Response, body: bytes) -> Json:
-        status = visible(f"{response.status_code} {response.reason_phrase}".strip())
-        if 300 <= response.status_code < 400:
-            target = without_keys(response.headers.get("location", "elsewhere"))
-            target = visible(without_userinfo(target)[:_LONGEST_TARGET])
-            raise ToolError(f"{status}: it redirects to {target}, which is not followed")
-        content_type = response.headers.get("content-type", "")
-        if not response.is_success:
-            text = without_keys(text_of(body[: self.max_bytes], content_type))
-            begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
-            hint = f"\n  hint: it was called without a key for {' and '.join(self.missing)}"
-            is_keyless = response.status_code in (401, 403) and self.missing
-            said = ": ".join(filter(None, (status, begun.strip())))
-            raise ToolError(said + (hint if is_keyless else ""))
-        if len(body) > self.max_bytes:
-            raise ToolError(f"the answer has more than {counted(self.max_bytes, 'byte')}")
-        return value_of(body, content_type)
-
-
-def text_of(body: bytes, content_type: str) -> str:
-    """The text of an answer; of one that has none, its type and size in brackets."""
-    named = _CHARSET.search(content_type)
-    text = body.decode("utf-8", "replace")
-    with suppress(LookupError, ValueError):  # nobody knows the encoding, or it is another
-        text = body.decode(named[1] if named else "utf-8")
-    kind = _kind(content_type)
-    if kind.startswith(("text/", "application/json")) or not {"\0", "\ufffd"} & {*text}:
-        return text.removeprefix("\ufeff")  # a byte order mark is no part of the text
-    return f"[{visible(kind) or 'no type'}: {len(body):,} bytes that are no text]"
-
-
-def value_of(body: bytes, content_type: str) -> Json:
-    """The value of an answer: JSON, text, or None for nothing.
+        arguments: the arguments, checked.
 
     Raises:
-        ToolError: it should be JSON, and is not.
+        ToolError: an argument cannot be sent, or the answer is no success.
     """
-    text = text_of(body, content_type)
-    subtype = _kind(content_type).rpartition("/")[2]
-    if not text or (subtype != "json" and not subtype.endswith("+json")):
+    try:
+        response, body = await _received(
+            client_of(("openapi", *urlsplit(operation.server)[:2]), _new_client),
+            lambda client: _request(client, operation, arguments),
+            operation.seconds,
+            operation.max_bytes,
+        )
+        return _answer(operation, response, body)
+    except ToolError as error:
+        raise ToolError(f"{operation.method} {operation.path}: {error}") from None
+
+
+def _request(
+    client: httpx2.AsyncClient, operation: Operation, arguments: Mapping[str, Json]
+) -> httpx2.Request:
+    path = _quoted(operation.path)
+    query: list[tuple[str, str]] = []
+    headers, content = httpx2.Headers(_HEADERS), None
+    for each in operation.parameters:
+        value = arguments.get(each.key)
+        if each.place == "body" and each.key in arguments:
+            content = _in_body(each, value)
+            headers["Content-Type"] = each.name
+        elif value is None:
+            continue
+        elif each.place == "path":
+            path = path.replace(_quoted(f"{{{each.name}}}"), in_path(each, value))
+        elif each.place == "header":
+            headers[each.name] = in_header(each, value)
+        else:
+            query += in_query(each, value)
+    if has_dots(path):  # parts that are fine by themselves, side by side
+        raise ToolError("its arguments make a . or .. in its path")
+    for key in operation.keys:  # last, so that no argument takes the place of a key
+        if key.place == "header":
+            headers[key.name] = key.value
+        else:
+            query = [each for each in query if unquote(each[0]) != key.name]
+            query.append((_escaped(key.name), _escaped(key.value)))
+    url = operation.server.rstrip("/") + path
+    if query:
+        url += ("&" if "?" in path else "?") + "&".join(map("=".join, query))
+    made = client.build_request(
+        operation.method, url, headers=headers, timeout=operation.seconds, content=content
+    )
+    size = int(made.headers.get("content-length", 0)) + len(url)
+    if size > operation.max_bytes:
+        raise ToolError(f"the request has more than {counted(operation.max_bytes, 'byte')}")
+    return made
+
+
+def _answer(operation: Operation, response: httpx2.Response, body: bytes) -> Json:
+    status = visible(f"{response.status_code} {response.reason_phrase}".strip())
+    if 300 <= response.status_code < 400:
+        target = without_keys(response.headers.get("location", "elsewhere"))
+        target = visible(without_userinfo(target)[:_LONGEST_TARGET])
+        raise ToolError(f"{status}: it redirects to {target}, which is not followed")
+    most = operation.max_bytes
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    text = _text(response, body[:most], kind)
+    if not response.is_success:
+        text = without_keys(text)
+        begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
+        said = ": ".join(filter(None, (status, begun.strip())))
+        if response.status_code in (401, 403) and operation.missing:
+            said += f"\n  hint: it was called without a key for {' and '.join(operation.missing)}"
+        raise ToolError(said)
+    if len(body) > most:
+        raise ToolError(f"the answer has more than {counted(most, 'byte')}")
+    if not text or not kind.endswith(("/json", "+json")):
         return text or None
     try:
         return read_json(text)
@@ -167,8 +124,117 @@ def value_of(body: bytes, content_type: str) -> Json:
         raise ToolError(f"the answer is not JSON: {error}") from None
 
 
-def _kind(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
+def _text(response: httpx2.Response, body: bytes, kind: str) -> str:
+    """The text of an answer; of one that has none, its type and size in brackets."""
+    try:
+        text = body.decode(response.charset_encoding or "utf-8")
+    except (LookupError, ValueError):  # nobody knows the encoding, or it is another
+        text = body.decode("utf-8", "replace")
+    if kind.startswith(("text/", "application/json")) or not {"\0", "\ufffd"} & {*text}:
+        return text.removeprefix("\ufeff")  # a byte order mark is no part of the text
+    return f"[{visible(kind) or 'no type'}: {len(body):,} bytes that are no text]"
+
+
+# --- the values of a request
+
+
+def in_path(parameter: ApiParameter, value: Json) -> str:
+    """A value as a part of a path.
+
+    Raises:
+        ToolError: it would be another path.
+    """
+    parts = _parts(parameter, value)
+    text = ",".join(map(_escaped, parts))
+    if not text:
+        raise ToolError(f'"{parameter.key}" is part of a path and cannot be empty')
+    if any(map(has_dots, (text, *parts))):
+        said = f'"{parameter.key}" is part of a path, and has a . or .. that leads elsewhere'
+        raise ToolError(said)
+    return text
+
+
+def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
+    """A value as names and values of a query, escaped."""
+    if isinstance(value, dict) and parameter.explode:
+        return [(_escaped(key), _escaped(_plain(one))) for key, one in value.items()]
+    name, parts = _escaped(parameter.name), [_escaped(each) for each in _parts(parameter, value)]
+    return [(name, each) for each in (parts if parameter.explode else [",".join(parts)])]
+
+
+def in_header(parameter: ApiParameter, value: Json) -> str:
+    """A value as a header.
+
+    Raises:
+        ToolError: it is not printable ASCII, or an item of a list has a comma.
+    """
+    parts = _parts(parameter, value)
+    if isinstance(value, list) and any("," in each for each in parts):
+        raise ToolError(f'"{parameter.key}" is sent with commas: an item with one cannot be sent')
+    text = ",".join(parts)
+    if not text.isprintable() or not text.isascii() or text != text.strip():
+        raise ToolError(f'"{parameter.key}" is a header: write printable ASCII')
+    return text
+
+
+def _in_body(body: ApiParameter, value: Json) -> bytes:
+    if body.name == FORM and isinstance(value, dict):
+        fields = [in_query(ApiParameter(name, name, "query"), one) for name, one in value.items()]
+        return "&".join("=".join(pair) for pairs in fields for pair in pairs).encode()
+    return (_plain(value) if body.name == "text/plain" else write_json(value)).encode()
+
+
+def _parts(parameter: ApiParameter, value: Json) -> list[str]:
+    """The texts of a value: of a list its items, else one."""
+    if isinstance(value, dict):
+        raise ToolError(f'"{parameter.key}" is an object, which is not sent in a {parameter.place}')
+    return [_plain(one) for one in (value if isinstance(value, list) else [value])]
+
+
+def _plain(value: Json) -> str:
+    """A value as text; what has parts is JSON."""
+    return value if isinstance(value, str) else write_json(value)
+
+
+def _escaped(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _quoted(path: str) -> str:
+    """The path of a document as addresses have it, with its parameters in braces."""
+    return quote(path, safe="/:@!$&'()*+,;=%?{}")
+
+
+_MOST_DECODINGS: Final = 8
+_SEPARATORS: Final = re.compile(r"[^\w.%-]+")
+_CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
+
+
+def has_dots(path: str) -> bool:
+    """Whether ``.`` or ``..`` stands alone in a path, to a server that decodes it however often.
+
+    Everything that some server may take for a slash, an end or nothing separates it from the rest.
+
+    >>> has_dots("a/%252e%252E/b"), has_dots("..%5Cb"), has_dots("a..b/.c")
+    (True, True, False)
+    """
+    raw = path.encode(errors="replace")
+    for _ in range(_MOST_DECODINGS):
+        try:
+            text = normalize("NFKC", raw.decode()).replace("\u3002", ".")
+        except UnicodeDecodeError:
+            return True  # it may be a dot in more bytes than it needs, which old servers take
+        if {".", ".."} & {*_SEPARATORS.split(text)}:
+            return True
+        plain_codes = _CODE.sub(lambda found: chr(int(found[1], 16)).encode(errors="ignore"), raw)
+        decoded = unquote_to_bytes(plain_codes)
+        if decoded == raw:
+            return False
+        raw = decoded
+    return True  # nobody writes this but to hide something
+
+
+# --- over the network
 
 
 def fetch(address: str, max_bytes: int) -> bytes:
@@ -177,12 +243,11 @@ def fetch(address: str, max_bytes: int) -> bytes:
     Raises:
         ConfigurationError: it cannot be fetched.
     """
-
     try:
         response, body = waited_for(
             lambda: _received(
                 _new_client(),
-                lambda to: to.build_request("GET", address, headers=HEADERS, timeout=None),
+                lambda to: to.build_request("GET", address, headers=_HEADERS, timeout=None),
                 _FETCH_SECONDS,
                 max_bytes,
             )
@@ -212,25 +277,17 @@ async def _received(
     try:
         async with asyncio.timeout(seconds), opened as client:
             response = await client.send(make(client), stream=True)
-            try:
-                async with aclosing(response.aiter_bytes()) as pieces:
-                    async for piece in pieces:
-                        body += piece
-                        if len(body) > max_bytes:
-                            break
-                        await pace.keep()
-            finally:
-                await response.aclose()
+            async with aclosing(response), aclosing(response.aiter_bytes()) as pieces:
+                async for piece in pieces:
+                    body += piece
+                    if len(body) > max_bytes:
+                        break
+                    await pace.keep()
     except (TimeoutError, httpx2.TimeoutException):
         raise ToolError(f"no answer in {counted(seconds, 'second')}") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         raise ToolError(str(error) or type(error).__name__) from None
     return response, bytes(body)
-
-
-def _quoted(path: str) -> str:
-    """The path of a document as addresses have it, with its parameters in braces."""
-    return quote(path, safe="/:@!$&'()*+,;=%?{}")
 
 
 def _new_client() -> httpx2.AsyncClient:

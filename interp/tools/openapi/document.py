@@ -80,21 +80,13 @@ class ApiDocument:
         """The error about a part of the document."""
         return ConfigurationError(visible(f"{self.place}: {path}: {reason}"))
 
-    def servers(self, given: Json, path: str) -> list[str]:
-        """The addresses in a list of servers; variables have their defaults.
-
-        Raises:
-            ConfigurationError: it is no such list.
-        """
-        if not isinstance(given, list):
-            raise self.fault(path, f"expected a list, found {type(given).__name__}")
+    def servers(self, given: list[dict[str, Json]]) -> list[str]:
+        """The addresses in a list of servers; variables have their defaults."""
         found = []
-        for index, each in enumerate(given):
-            at = f"{path}[{index}]"
-            server = self.followed(each, at)
+        for server in given:
             url = str(server.get("url", ""))
-            for name, variable in self.followed(server.get("variables") or {}, at).items():
-                url = url.replace(f"{{{name}}}", str(self.followed(variable, at).get("default")))
+            for name, variable in (server.get("variables") or {}).items():
+                url = url.replace(f"{{{name}}}", str(variable.get("default")))
             found.append(urljoin(self.address, url) if self.address else url)
         return found
 
@@ -166,10 +158,8 @@ def read_document(
             root = read_json(write_json(dict(document)))
         else:
             place = str(document)
-            if is_address(place):
-                address, data = place, fetch(place, _MOST_BYTES)
-            else:
-                data = _bytes_of(Path(document))
+            address = place if is_address(place) else None
+            data = fetch(place, _MOST_BYTES) if address else Path(document).read_bytes()
             text = decode(data, place)
             is_yaml = place.lower().endswith((".yaml", ".yml"))
             form = "JSON" if text.lstrip()[:1] == "{" and not is_yaml else "YAML"
@@ -181,41 +171,22 @@ def read_document(
         raise ConfigurationError(f"{place}: not {form}: {visible(str(error))}") from None
     version = root.get("openapi") if isinstance(root, dict) else None
     if not isinstance(version, str) or not version.startswith(("3.0", "3.1", "3.2")):
-        is_swagger = isinstance(root, dict) and "swagger" in root
-        hint = "\n  hint: Swagger 2 is converted by swagger2openapi" if is_swagger else ""
-        raise ConfigurationError(
-            f'{place}: expected a document with "openapi": "3.0.3", or up to 3.2, found '
-            f"{visible(_beginning(root))}{hint}"
-        )
+        expected = 'expected a document with "openapi": "3.0.3", or up to 3.2'
+        found = visible(write_json(root)[:_LONGEST_SHOWN])
+        hint = "Swagger 2 is converted by swagger2openapi"
+        raise ConfigurationError(f"{place}: {expected}, found {found}\n  hint: {hint}")
     return ApiDocument(root, place, address)
 
 
-def _bytes_of(path: Path) -> bytes:
-    with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise ConfigurationError(f"{path}: more than {_MOST_BYTES:,} bytes")
-    return data
-
-
-def _beginning(root: Json) -> str:
-    """What is at the top of what is no document of OpenAPI 3, in words."""
-    if not isinstance(root, dict):
-        return type(root).__name__
-    versions = [f"{key}: {root[key]!r}" for key in ("openapi", "swagger") if key in root]
-    keys = ", ".join(map(str, [*root][:5])) or "nothing"
-    return (versions or [f"an object with {keys}"])[0][:_LONGEST_SHOWN]
-
-
-_FOR_DOCUMENTS: Final = {"xml", "externalDocs", "discriminator"}
+_ONLY_IN_DOCUMENTS: Final = {"xml", "externalDocs", "discriminator"}
+_OF_VALUES: Final = {"enum", "const", "default", "examples", "example"}
 
 
 class Schemas:
     """The schemas of one operation, as JSON Schema."""
 
     def __init__(self, document: ApiDocument, at: str) -> None:
-        self._document = document
-        self._at = at
+        self._document, self._at = document, at
         self._names: dict[str, str] = {}  # by what refers to them
 
     def definitions(self) -> dict[str, Json]:
@@ -231,44 +202,34 @@ class Schemas:
         return made
 
     def json_schema(self, schema: Json) -> dict[str, Json]:
-        """A schema of the document as JSON Schema."""
+        """A schema of the document as JSON Schema, without what only answers have."""
         if schema is True or schema is None:
             return {}
         try:
             made = from_openapi_schema(schema) if self._document.is_3_0 else schema
         except ValidationError as error:
             raise self._document.fault(self._at, f"a schema: {error}") from None
-        found: dict[str, Json] = self._with_local_references(made)
+        found: dict[str, Json] = self._of_a_call(made)
         return found
 
-    def _with_local_references(self, schema: Json) -> Json:
+    def _of_a_call(self, schema: Json) -> Json:
         if isinstance(schema, list):
-            return [self._with_local_references(each) for each in schema]
+            return [self._of_a_call(each) for each in schema]
         if not isinstance(schema, dict):
             return schema
         own = schema.get("properties")
         fields = own if isinstance(own, dict) else {}
-        read_only = {  # only answers have these
-            name
-            for name, each in fields.items()
-            if isinstance(each, dict) and each.get("readOnly") is True
-        }
         made: dict[str, Json] = {}
         for key, value in schema.items():
             if key == "$ref" and isinstance(value, str):
                 made[key] = f"#/$defs/{self._name_of(value)}"
-            elif key in ("enum", "const", "default", "examples", "example"):
-                made[key] = value
-            elif key == "properties" and isinstance(value, dict):
-                made[key] = {
-                    name: self._with_local_references(below)
-                    for name, below in value.items()
-                    if name not in read_only
-                }
             elif key == "required" and isinstance(value, list):
-                made[key] = [name for name in value if name not in read_only]
-            elif key not in _FOR_DOCUMENTS:
-                made[key] = self._with_local_references(value)
+                made[key] = [name for name in value if not _is_read_only(fields.get(name))]
+            elif key == "properties":
+                sent = {name: one for name, one in fields.items() if not _is_read_only(one)}
+                made[key] = {name: self._of_a_call(one) for name, one in sent.items()}
+            elif key not in _ONLY_IN_DOCUMENTS:
+                made[key] = value if key in _OF_VALUES else self._of_a_call(value)
         return made
 
     def _name_of(self, reference: str) -> str:
@@ -281,28 +242,5 @@ class Schemas:
         return self._names[reference]
 
 
-# --- results
-
-
-def result_type(document: ApiDocument, operation: dict[str, Json], at: str) -> Json:
-    """The schema of what an operation gives, or None if the document does not say one type.
-
-    It has the outermost type alone: answers have more fields than documents say, and what a
-    program needs of them it can declare itself.
-
-    Raises:
-        ConfigurationError: a reference leads nowhere, or out of the document.
-    """
-    types: set[Json] = set()
-    responses = document.followed(operation.get("responses") or {}, f"{at}.responses")
-    for status, given in responses.items():
-        if str(status).startswith("2"):
-            content = document.followed(given, f"{at}.responses.{status}").get("content")
-            for kind, media in (content or {"": {}}).items():
-                schema = document.followed(media.get("schema") or {}, at)
-                is_one = "json" in kind and not schema.get("nullable")
-                types.add(str(schema.get("type")) if is_one else None)
-    return {"type": types.pop()} if len(types) == 1 and types <= _TYPES else None
-
-
-_TYPES: Final = {"string", "integer", "number", "boolean", "object", "array"}
+def _is_read_only(schema: Json) -> bool:
+    return isinstance(schema, dict) and schema.get("readOnly") is True

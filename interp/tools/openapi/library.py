@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import base64
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
+
+from attrs import field, frozen
 
 from gram.display import visible
 from gram.errors import expect, expect_all
@@ -15,12 +20,23 @@ from ...errors import ConfigurationError, ToolError
 from ...files import is_address
 from ...json_text import Json
 from ...models import is_address as is_server
+from ...secrets import Hidden, hide
 from ..implementation import Tool
 from ..library import ToolLibrary
-from .document import ApiDocument, read_document
-from .operations import Operation, keys_for, read_keys, read_operation
+from .document import LONGEST_NAME, ApiDocument, Found, Schemas, read_document
 
 _MOST_BYTES: Final = 1_000_000
+
+_STYLES: Final = {"path": "simple", "query": "form", "header": "simple"}
+"""How the parameters of each place are written; others are not sent."""
+
+_NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
+"""Headers that OpenAPI leaves to other parts of a document."""
+
+_OF_THE_CONNECTION: Final = {"connection", "content-length", "cookie", "host", "transfer-encoding"}
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a name of a header (RFC 9110)
+_JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
 
 
 def openapi_library(
@@ -61,30 +77,26 @@ def openapi_library(
     wanted = None if operations is None else expect_all(operations, str, "operations", by=by)
     expect(server, (str, type(None)), "server", by=by)
     allowed = None if hosts is None else expect_all(hosts, str, "hosts", by=by)
-    allowed = allowed and tuple(map(str.lower, allowed))
     expect(keys, (Mapping, type(None)), "keys", by=by)
     expect(seconds, (int, float), "seconds", by=by)
     expect(max_bytes, int, "max_bytes", by=by)
     expect(tell, Callable, "tell", by=by)
     api = read_document(document, _fetch)
-    found_keys = read_keys(api, keys or {})
+    access = _Access(server, allowed, _read_keys(api, keys or {}), seconds, max_bytes)
     tools: dict[str, Tool] = {}
     faults: list[ConfigurationError] = []
     names: list[str] = []
-    notes: list[str] = []
+    told: list[str] = []
     for found in api.operations():
         said = {found.id, found.name}
         names += said
         if wanted is not None and not said & {*wanted}:
             continue
         try:
-            operation = read_operation(api, found)
-            if operation.name in tools:
-                raise api.fault(found.at, f'another operation is named "{operation.name}"')
-            address = _server(api, operation, found.at, server, allowed)
-            calling = (address, *keys_for(operation.security, found_keys), seconds, max_bytes)
-            tools[operation.name] = _tool(api, operation, found.at, calling)
-            notes += [visible(f"{api.place}: {found.at}: {each}") for each in operation.unsent]
+            if found.name in tools:
+                raise api.fault(found.at, f'another operation is named "{found.name}"')
+            tools[found.name], unsent = _read(api, found, access)
+            told += unsent
         except ConfigurationError as error:
             if wanted is not None:
                 raise
@@ -96,11 +108,11 @@ def openapi_library(
     if faults and not tools:
         more = f"\n  and {counted(len(faults) - 1, 'other operation')}" if len(faults) > 1 else ""
         raise ConfigurationError(f"{faults[0]}{more}")
-    for each in notes:
-        tell(each)
     for fault in faults:
         reason, line_break, hint = str(fault).partition("\n")
-        tell(f"{reason}; left out{line_break}{hint}")
+        told.append(f"{reason}; left out{line_break}{hint}")
+    for each in told:
+        tell(each)
     return ToolLibrary(tools)
 
 
@@ -110,42 +122,271 @@ def _fetch(address: str, max_bytes: int) -> bytes:
     return fetch(address, max_bytes)
 
 
-def _tool(api: ApiDocument, operation: Operation, at: str, calling: tuple[Any, ...]) -> Tool:
-    """The tool of an operation, which is called as the other arguments of `Caller` say.
+# --- operations
 
-    Raises:
-        ConfigurationError: a schema of it is not valid.
+
+@frozen
+class ApiParameter:
+    """A parameter of an operation, or its body.
+
+    Attributes:
+        key: its name as the model knows it.
+        name, place: its name in the request, and where it is: path, query, header or body. The
+            name of a body is its media type.
+        explode: whether a query has the items of a list one by one.
     """
 
-    async def invoke(arguments: dict[str, Json]) -> Any:
-        from .calls import Caller  # imported late: it loads the network library
+    key: str
+    name: str
+    place: str
+    explode: bool = True
 
-        return await Caller(operation, *calling).call(arguments)
 
-    place, changes = api.place, operation.method not in ("GET", "HEAD", "OPTIONS")
+@frozen
+class ApiKey:
+    """A key as requests carry it.
+
+    Attributes:
+        place, name: where it is sent: query or header, and its name there.
+        value: the text.
+    """
+
+    place: str
+    name: str
+    value: str = field(repr=False)
+    _hidden: Hidden = field(repr=False, eq=False)
+
+
+@frozen
+class _Access:
+    """How all operations of a document are called; the attributes are the user's arguments."""
+
+    server: str | None
+    hosts: Collection[str] | None
+    keys: Mapping[str, ApiKey]
+    seconds: float
+    max_bytes: int
+
+
+@frozen
+class Operation:
+    """An operation, ready to be called.
+
+    Attributes:
+        method, path: the request.
+        parameters: the parameters, and the body among them.
+        server: the address of the server, which is allowed.
+        keys: the keys that it is called with.
+        missing: the schemes that there is no key for.
+        seconds: the time for all of a call.
+        max_bytes: the most bytes of a request and of an answer.
+    """
+
+    method: str
+    path: str
+    parameters: Sequence[ApiParameter]
+    server: str
+    keys: Sequence[ApiKey]
+    missing: Sequence[str]
+    seconds: float
+    max_bytes: int
+
+
+def _read(api: ApiDocument, found: Found, access: _Access) -> tuple[Tool, list[str]]:
+    """The tool of an operation, and what the model cannot give it, in words.
+
+    Raises:
+        ConfigurationError: the document has a fault there, it takes something that a model cannot
+            write, or its server is not allowed.
+    """
     try:
-        return Tool(
-            operation.name,
-            operation.description,
-            operation.schema,
-            invoke,
-            result_schema=operation.result,
-            place=f"{place}: {at}",
-            once=changes,
-            hints={"sends": True} if changes else {},
-            server=place.partition("?")[0] if is_address(place) else Path(place).name,
-        )
+        return _tool(api, found, api.followed(found.item[found.method], found.at), access)
     except ToolError as error:
-        raise api.fault(at, str(error).splitlines()[0]) from None
+        raise api.fault(found.at, str(error).splitlines()[0]) from None
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        # A part is of another type than OpenAPI gives it: any of them may be, at any depth.
+        raise api.fault(found.at, f"it is not written as OpenAPI has it: {error}") from None
 
 
-def _server(
-    api: ApiDocument,
-    operation: Operation,
-    at: str,
-    server: str | None,
-    hosts: tuple[str | None, ...] | None,
-) -> str:
+def _tool(
+    api: ApiDocument, found: Found, operation: dict[str, Json], access: _Access
+) -> tuple[Tool, list[str]]:
+    at, method, path = found.at, found.method.upper(), found.path
+    schemas = Schemas(api, at)
+    properties: dict[str, Json] = {}
+    required: list[str] = []
+    unsent: list[str] = []
+    parameters: list[ApiParameter] = []
+    for given in _parameters(api, found.item, operation, at):
+        is_needed = given.get("required") or given.get("in") == "path"
+        if reason := _why_not_sent(given):
+            if is_needed:
+                raise api.fault(at, reason)
+            unsent.append(str(api.fault(at, reason)))
+            continue
+        parameter, schema = _parameter(given, properties)
+        parameters.append(parameter)
+        properties[parameter.key] = made = schemas.json_schema(schema)
+        if given.get("description"):
+            made.setdefault("description", given["description"])
+        if is_needed:
+            required.append(parameter.key)
+    root: dict[str, Json] = {"type": "object", "properties": properties, "required": required}
+    if definitions := schemas.definitions():
+        root["$defs"] = definitions
+    in_path = {each.name for each in parameters if each.place == "path"}
+    if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
+        raise api.fault(at, f"no parameter is declared for {{{min(missing)}}} in its path")
+    keys = _keys_for(operation.get("security", api.root.get("security")) or [], access.keys)
+    server = _server(api, found, operation, access)
+    ready = Operation(method, path, parameters, server, *keys, access.seconds, access.max_bytes)
+
+    async def invoke(arguments: dict[str, Json]) -> Any:
+        from .calls import call  # imported late: it loads the network library
+
+        return await call(ready, arguments)
+
+    texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
+    said = "\n\n".join(dict.fromkeys(filter(None, texts)))
+    changes = method not in ("GET", "HEAD", "OPTIONS")
+    tool = Tool(
+        found.name,
+        visible(said or str(found.item.get("summary") or f"{method} {path}")),
+        root,
+        invoke,
+        place=f"{api.place}: {at}",
+        once=changes,
+        hints={"sends": True} if changes else {},
+        server=api.place.partition("?")[0] if is_address(api.place) else Path(api.place).name,
+    )
+    return tool, unsent
+
+
+def _parameters(
+    api: ApiDocument, item: dict[str, Json], operation: dict[str, Json], at: str
+) -> list[dict[str, Json]]:
+    """The parameters of a path and of its operation, which replace those of the same name.
+
+    The body is the last of them, in the place ``body``.
+    """
+    found: dict[tuple[Any, Any], dict[str, Json]] = {}
+    for given in (item.get("parameters") or [], operation.get("parameters") or []):
+        for index, each in enumerate(given):
+            parameter = api.followed(each, f"{at}.parameters[{index}]")
+            name, place = parameter.get("name"), parameter.get("in")
+            if place != "header" or str(name).lower() not in _NOT_PARAMETERS:
+                found[name, place] = parameter
+    if "requestBody" in operation:
+        body = api.followed(operation["requestBody"], f"{at}.requestBody")
+        found["body", "body"] = {**body, "name": "body", "in": "body"}
+    return list(found.values())
+
+
+def _why_not_sent(given: dict[str, Json]) -> str | None:
+    """Why a parameter or a body cannot be sent, or None."""
+    name, place = given.get("name"), given.get("in")
+    if place == "body":
+        content = given.get("content") or {}
+        kinds = ", ".join(content) or "nothing"
+        return None if _kind(content) else f"its body is {kinds}, which is not sent"
+    if not isinstance(name, str) or place not in _STYLES:
+        return f'its parameter "{name}" is in {place}, which is not sent'
+    if place == "header" and not _TOKEN.fullmatch(name):
+        return f'its parameter "{name}" is no name of a header'
+    if place == "header" and name.lower() in _OF_THE_CONNECTION:
+        return f'its parameter "{name}" is a header that belongs to the connection'
+    style = "content" if "content" in given else given.get("style", _STYLES[place])
+    if style != _STYLES[place]:
+        return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
+    return None
+
+
+def _kind(content: dict[str, Json]) -> str | None:
+    """The media type of a body that is sent, as the document has it; None if there is none."""
+    kinds = {each.split(";")[0].strip().lower(): each for each in content}
+    json_like = [each for each in kinds if each.endswith("+json")]
+    if FORM in kinds and "encoding" in (content[kinds[FORM]] or {}):
+        del kinds[FORM]  # its fields have styles of their own
+    wanted = (_JSON, *json_like, "application/*", "*/*", FORM, "text/plain")
+    return next((kinds[each] for each in wanted if each in kinds), None)
+
+
+def _parameter(given: dict[str, Json], taken: Collection[str]) -> tuple[ApiParameter, Json]:
+    """A parameter or a body that can be sent, and its schema."""
+    name, place, schema = given["name"], given["in"], given.get("schema")
+    key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:LONGEST_NAME] or "_"
+    while key in taken:
+        key += "_"
+    if place == "body":
+        kind = _kind(given["content"]) or _JSON
+        schema = (given["content"][kind] or {}).get("schema")
+        name = _JSON if "*" in kind else kind.split(";")[0].strip().lower()
+    return ApiParameter(key, name, place, given.get("explode", True) is True), schema
+
+
+# --- keys
+
+
+def _read_keys(api: ApiDocument, keys: Mapping[str, str]) -> dict[str, ApiKey]:
+    """The keys of schemes, which are named with their environment variables."""
+    components = api.followed(api.root.get("components") or {}, "$.components")
+    at = "$.components.securitySchemes"
+    declared = api.followed(components.get("securitySchemes") or {}, at)
+    found = {}
+    for name, variable in keys.items():
+        expect(name, str, "a scheme", by="openapi_library")
+        expect(variable, str, f'keys["{name}"]', by="openapi_library")
+        if name not in declared:
+            hint = did_you_mean(name, declared) or f"it has {', '.join(declared) or 'none'}"
+            raise ConfigurationError(f'{api.place}: no security scheme "{name}"; {hint}')
+        value = os.environ.get(variable, "").strip()
+        if not value:
+            raise ConfigurationError(f"the environment variable {variable} is not set")
+        if not value.isascii() or not value.isprintable():
+            raise ConfigurationError(f"the environment variable {variable} is not printable ASCII")
+        made = _key(api.followed(declared[name], f"{at}.{name}"), value)
+        if made is None:
+            raise api.fault(f"{at}.{name}", "keys of this kind are not sent")
+        found[name] = made
+    return found
+
+
+def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
+    kind = scheme.get("type")
+    if kind == "apiKey":
+        place, name = scheme.get("in"), str(scheme.get("name"))
+        if place != "query" and not (place == "header" and _TOKEN.fullmatch(name)):
+            return None
+        return ApiKey(place, name, value, hide(value, quote(value, safe="")))
+    how = str(scheme.get("scheme")).lower() if kind == "http" else kind
+    if how == "basic":
+        encoded = base64.b64encode(value.encode()).decode()
+        hidden = hide(value, encoded, value.partition(":")[2])
+        return ApiKey("header", "Authorization", f"Basic {encoded}", hidden)
+    if how in ("bearer", "oauth2", "openIdConnect"):
+        return ApiKey("header", "Authorization", f"Bearer {value}", hide(value))
+    return None
+
+
+def _keys_for(
+    security: Iterable[Iterable[str]], keys: Mapping[str, ApiKey]
+) -> tuple[list[ApiKey], list[str]]:
+    """The keys that an operation is called with, and the schemes that a key is missing for.
+
+    Args:
+        security: sets of schemes, of which one is enough.
+        keys: the keys that were given.
+    """
+    sets = [tuple(each) for each in security] or [()]
+    chosen = min(sets, key=lambda each: (len({*each} - keys.keys()), -len(each)))
+    sent = [keys[name] for name in chosen if name in keys]
+    return sent, [name for name in chosen if name not in keys]
+
+
+# --- servers
+
+
+def _server(api: ApiDocument, found: Found, operation: dict[str, Json], access: _Access) -> str:
     """The first address of an operation that may be called.
 
     Without a word about hosts, a document that was fetched may name its own alone: who serves
@@ -154,19 +395,23 @@ def _server(
     Raises:
         ConfigurationError: there is none.
     """
-    servers = operation.servers if server is None else (server,)
+    own = operation.get("servers") or found.item.get("servers") or api.root.get("servers")
+    servers = api.servers(own or [{"url": "/"}])
+    if access.server is not None:
+        servers = [access.server]
     parts = {address: each for address in servers if (each := _parts(address))}
-    if hosts is None and server is None and (own := _parts(api.address or "")):
-        hosts = (own.hostname,)
+    hosts = None if access.hosts is None else {*map(str.lower, access.hosts)}
+    if hosts is None and access.server is None and (fetched := _parts(api.address or "")):
+        hosts = {str(fetched.hostname)}
     for address, each in parts.items():
-        if hosts is None or each.hostname in hosts or each.netloc.lower() in hosts:
+        if hosts is None or {each.hostname, each.netloc.lower()} & hosts:
             return address
     said = f'its server "{visible(" ".join(servers))}"'
     if not parts:
         hint = "give the whole address, server=https://…"
-        raise api.fault(at, f"{said} is no address\n  hint: {hint}")
+        raise api.fault(found.at, f"{said} is no address\n  hint: {hint}")
     hint = f"if you trust it, hosts={visible(next(iter(parts.values())).netloc)}"
-    raise api.fault(at, f"the host of {said} is not among those allowed\n  hint: {hint}")
+    raise api.fault(found.at, f"the host of {said} is not among those allowed\n  hint: {hint}")
 
 
 def _parts(address: str) -> SplitResult | None:

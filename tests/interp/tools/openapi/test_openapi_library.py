@@ -18,7 +18,7 @@ from interp.tools import acall_tool, invoke_tool
 from tests.interp.cli.process import gram
 
 KEY = "a-key-of-pets-17"
-PIPED = {"application/x-www-form-urlencoded": {"encoding": {"a": {"style": "pipeDelimited"}}}}
+FORM = "application/x-www-form-urlencoded"
 
 
 def packed(body: bytes) -> bytes:
@@ -110,16 +110,13 @@ def test_a_call_sends_path_query_header_body_and_key(
 
 
 def test_a_form_is_sent_as_one(server: Any) -> None:
-    styles = {"c": {"style": "deepObject"}, "e": {"explode": False}}
-    form = {"schema": {"type": "object"}, "encoding": styles}
-    body = {"content": {"application/x-www-form-urlencoded": form}}
+    body = {"content": {FORM: {"schema": {"type": "object"}}}}
     library = openapi_library(document(server.url, requestBody=body))
+    sent = {"a": "x y", "b": [2, 3]}
 
-    sent = {"a": "x y", "b": [2, 3], "c": {"d": 4}, "e": [5, 6]}
-
-    said = invoke_tool(library["pets_update"], {"id": "1", "body": sent})
-
-    assert said["body"] == "a=x%20y&b=2&b=3&c%5Bd%5D=4&e=5,6"
+    assert invoke_tool(library["pets_update"], {"id": "1", "body": sent})["body"] == (
+        "a=x%20y&b=2&b=3"
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,7 +158,6 @@ def test_a_bad_answer_is_told(server: Any, answer: Any, said: str) -> None:
         ({}, b"hi", "hi"),
         ({"Content-Encoding": "gzip"}, packed(b"a" * 10_000), "a" * 10_000),
         ({"Content-Encoding": "deflate"}, zlib.compress(b"a"), "a"),
-        ({"Content-Encoding": "deflate"}, zlib.compress(b"a", wbits=-15), "a"),
     ],
 )
 def test_an_answer_is_json_or_text_unpacked_and_in_its_encoding(
@@ -229,7 +225,7 @@ def test_operations_are_chosen_by_their_names_and_only_allowed_hosts_are_called(
         ({"parameters": [{"$ref": "other.json#/x"}]}, "not in this document"),
         ({"parameters": [{"$ref": "#/nowhere"}]}, "leads nowhere"),
         ({"parameters": 5}, "not written as OpenAPI has it"),
-        ({"parameters": [{"name": "c", "in": "body", "required": True}]}, "is in body"),
+        ({"parameters": [{"name": "c", "in": "body", "required": True}]}, "body is nothing"),
         ({"parameters": [{"name": "Host", "in": "header", "required": True}]}, "the connection"),
         ({"parameters": [{"name": "a b", "in": "header", "required": True}]}, "no name of a"),
         ({"parameters": [{"name": "a", "in": "query", "style": "matrix", "required": True}]},
@@ -237,7 +233,7 @@ def test_operations_are_chosen_by_their_names_and_only_allowed_hosts_are_called(
         ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}},
          "its body is multipart/form-data, which is not sent"),
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
-        ({"requestBody": {"required": True, "content": PIPED}}, "has the style pipeDelimited"),
+        ({"requestBody": {"required": True, "content": {FORM: {"encoding": {}}}}}, FORM),
         ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
         ({"servers": [{"url": "ftp://h"}]}, "no address"),
         ({"operationId": "list"}, "another operation"),
