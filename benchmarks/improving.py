@@ -17,8 +17,15 @@ from attrs import define, field, frozen
 
 from interp.evaluation.experiments.chance import power_of
 from interp.evaluation.experiments.comparing import compare
-from interp.evaluation.improving.deciding import LEVEL, LOOKS, verdict_of
-from interp.evaluation.improving.searching import Scores, Tried, choose, search_by_front
+from interp.evaluation.improving.searching import (
+    LEVEL,
+    LOOKS,
+    Scores,
+    Tried,
+    choose,
+    search_by_front,
+    verdict_of,
+)
 
 PROGRAM = "Answer the customer."
 RULE = "Look up the order first."

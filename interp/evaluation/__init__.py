@@ -16,7 +16,7 @@ from .experiments.judges import (
     measure_judge as measure_judge,
 )
 from .experiments.metrics import Metric as Metric, Trial as Trial, matches_schema as matches_schema
-from .improving.carrying_out import improve as improve
 from .improving.changes import FailingRun as FailingRun, Question as Question
-from .improving.deciding import Improvement as Improvement
+from .improving.one_search import improve as improve
+from .improving.searching import Improvement as Improvement
 from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest

@@ -11,21 +11,35 @@ one cluster are in one set.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib.util import find_spec
+from itertools import takewhile
+from math import floor
+from pathlib import Path
 from random import Random
 from statistics import fmean
 from types import SimpleNamespace
 from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, field, frozen
 
+from gram import parse
+from gram.documents import decode, holding
 from gram.extras import install
+from gram.words import counted
+from lenses_ext import Project
 
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, ValidationError
+from ...history.records import pattern_line
+from ...json_text import Json
 from ..cases import Case
-from ..experiments.metrics import short_hash
-from .changes import Candidate
+from ..experiments import Budget, Comparison, Experiment, Metric, Trial
+from ..experiments.chance import ALPHA, findable, smallest_p, wilson
+from ..experiments.forecast import Spent, in_unit
+from ..experiments.metrics import MEASURES, short_hash, texts
+from ..experiments.plan import entry, read_entry
+from .changes import Candidate, diff_of
 
 SetName: TypeAlias = Literal["search", "choosing", "last"]
 
@@ -262,3 +276,330 @@ class _Adapter:
         self.asked += 1
         failing = {each["case"]: None for rows in reflective_dataset.values() for each in rows}
         return dict(self.world.propose(Tried(candidate, {}), [*failing]) or candidate)
+
+
+LOOKS: Final = 5
+"""How often one last set may decide."""
+
+LEVEL: Final = ALPHA / LOOKS
+"""How often one look may find a difference that is not there.
+
+Each of five looks gets a fifth of 5 % (Dunn 1961, Multiple comparisons among means, JASA 56,
+52-64), so all five together find one in at most 5 %. That holds for later searches that begin
+because of what an earlier look said, too, as long as that was only its sentence: until a first
+false "better", one sentence can have been said at each look (Blum and Hardt 2015, The ladder: a
+reliable leaderboard for machine learning competitions, ICML 37). It does not hold for somebody who
+reads the runs of the last set, and writes what they show into the program.
+"""
+
+Verdict: TypeAlias = Literal["better", "not shown to be better", "worse"]
+
+
+def verdict_of(found: Comparison) -> Verdict:
+    """What one look at the last set says of a candidate, compared with the program."""
+    if found.p_value > LEVEL:
+        return "not shown to be better"
+    is_gain = (found.difference > 0) == (found.direction == "higher")
+    return "better" if is_gain else "worse"
+
+
+def can_show_anything(cases: int) -> bool:
+    """Whether the largest gain can be shown: every case fails before, and none after.
+
+    >>> can_show_anything(7), can_show_anything(8)
+    (False, True)
+    """
+    return smallest_p(cases) <= LEVEL
+
+
+def leaves_room(passed: int, cases: int, last: int) -> bool:
+    """Whether a program fails often enough that a gain can be shown.
+
+    Args:
+        passed: the cases for search and choosing that the program passes.
+        cases: the number of these.
+        last: the number of cases of the last set; of them fail at most as many as fits what was
+            seen (the limit of Wilson's interval of 95 %).
+    """
+    return can_show_anything(floor(last * wilson(cases - passed, cases).high))
+
+
+def gain_still_possible(found: Comparison) -> float | None:
+    """The gain that cases would show which differ as those of a comparison did."""
+    if found.test.startswith("McNemar"):
+        return findable(found.cases, lost=found.worse / found.cases, alpha=LEVEL)
+    return findable(found.clusters or found.cases, deviation=found.deviation, alpha=LEVEL)
+
+
+def before_spending(sets: Sets, look: int, metric: Metric, budget: Budget) -> Iterator[str]:
+    """What is told before anything is spent: what the last set can show, and the budget."""
+    last = len(sets.last)
+    units = len({digest_of(each) for each in sets.last})  # a cluster counts as one
+    alike = f" (those that ask the same, or are of one cluster, count as {units})"
+    alike = "" if units == last else alike
+    yield (
+        f"{counted(len(sets.search), 'case')} for search, {len(sets.choosing)} for choosing, "
+        f"{last} in the last set{alike}; look {look} of {LOOKS} at it, each at {LEVEL:g}"
+    )
+    if metric.name in MEASURES:
+        gain = findable(units, deviation=1.0, alpha=LEVEL)
+        yield f"shown in 80 %: a gain of {gain:.2g} standard deviations of the cases' differences"
+    else:
+        gains = [findable(units, lost=lost, alpha=LEVEL) for lost in (0.0, 0.05, 0.1)]
+        told = ["none" if each is None else f"{100 * each:.0f}" for each in gains]
+        yield (
+            f"shown in 80 %: a gain of {told[0]} points where no case is lost, of {told[1]} where "
+            f"one in twenty is, of {told[2]} where one in ten is"
+        )
+    told = [in_unit(name, most) for name, most in asdict(budget).items() if most is not None]
+    yield f"the budget: {', '.join(reversed(told))}"
+
+
+def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
+    """Refuse a search whose last set could not show even the largest gain.
+
+    Args:
+        sets: the cases.
+        unspent: those of the last set that have not decided too often.
+
+    Raises:
+        ValidationError: it could not, or a set is empty.
+    """
+    units = len({digest_of(each) for each in unspent})
+    if can_show_anything(units):
+        for name in ("search", "choosing"):
+            if not getattr(sets, name):
+                raise ValidationError(f"no case is in the set for {name}: add cases")
+        return
+    if spent := len(sets.last) - len(unspent):
+        raise ValidationError(
+            f"{counted(spent, 'case')} of the last set decided {LOOKS} times, and {len(unspent)} "
+            "are left, which can show nothing: add new cases, half of which come into the last set"
+        )
+    total = len(sets.search) + len(sets.choosing) + len(sets.last)
+    alike = f", and count as {units}: they ask the same, or are of one cluster"
+    raise ValidationError(
+        f"{len(unspent)} of {counted(total, 'case')} are in the last set"
+        f"{'' if units == len(unspent) else alike}: even a program that fails all of them, and "
+        f"passes all of them then, could not be shown to be better at {LEVEL:g}; add cases, half "
+        "of which come into the last set"
+    )
+
+
+@frozen
+class Look:
+    """One look at a last set.
+
+    Attributes:
+        search: which search looked.
+        cases: the digests of the cases.
+        program: the name of the program.
+        verdict: what it said; empty until that is known.
+        p: the p-value, or None until it is known.
+    """
+
+    search: str
+    cases: tuple[str, ...] = field(converter=texts)
+    program: str
+    verdict: str = ""
+    p: float | None = None
+
+
+@frozen
+class Looks:
+    """The file of the looks at cases.
+
+    Its methods raise OSError where it cannot be read or written, GramDecodeError where it is not
+    gram, and ValidationError, whose faults have their places, where something else is in it.
+
+    Attributes:
+        file: the file, which need not be there yet.
+    """
+
+    file: Path
+
+    def before(self, cases: Iterable[Case], search: str) -> tuple[tuple[Case, ...], int, bool]:
+        """What is known of earlier looks.
+
+        Returns:
+            The cases that may decide once more, how often one of them has in earlier searches, and
+            whether this search has looked at them."""
+        looks = self._read()
+        count = _earlier(looks, search)
+        unspent = tuple(each for each in cases if count[digest_of(each)] < LOOKS)
+        most = max((count[digest_of(each)] for each in unspent), default=0)
+        return unspent, most, search in looks
+
+    def take(self, look: Look) -> int:
+        """Write a look, in the place of what was written of the same search.
+
+        Returns:
+            How often one of its cases has decided before.
+
+        Raises:
+            ValidationError: that is too often: other searches were quicker.
+        """
+        with holding(self.file) as held:
+            looks = self._read()
+            count = _earlier(looks, look.search)
+            before = max((count[each] for each in look.cases), default=0)
+            if before >= LOOKS:
+                raise ValidationError(
+                    f"{self.file}: other searches have decided by the last set meanwhile, "
+                    f"{before} of them, so this one cannot: add new cases"
+                )
+            told = (asdict(each) for each in (looks | {look.search: look}).values())
+            held.write("".join(f"{pattern_line(entry('Look', each))}\n" for each in told))
+        return before
+
+    def expect_writable(self) -> None:
+        """Raise OSError where no look could be written."""
+        with holding(self.file):
+            pass
+
+    def _read(self) -> dict[str, Look]:
+        """The looks by their searches, in the order in which they were taken."""
+        if not self.file.exists():
+            return {}
+        text = decode(self.file.read_bytes(), str(self.file))
+        looks = (read_entry(each, "Look", Look) for each in parse(text, str(self.file)).patterns)
+        return {each.search: each for each in looks}
+
+
+def _earlier(looks: Mapping[str, Look], search: str) -> Counter[str]:
+    """How often each case has decided in the searches before one."""
+    before = takewhile(lambda each: each.search != search, looks.values())
+    return Counter(digest for each in before for digest in each.cases)
+
+
+@frozen
+class Improvement:
+    """What came of a search.
+
+    Attributes:
+        verdict: ``better``, ``not shown to be better`` or ``worse``.
+        reason: why the last set was not asked; empty if it was.
+        before: the program.
+        after: the program with the texts that were chosen; the same where none was.
+        texts: the texts that were chosen, by path; None where none was.
+        experiment: the program and the candidate on the last set; None where it was not asked.
+        look: which look at the last set it is, or would have been.
+        spent: what the search took.
+        proposed: how many changes were proposed.
+        refused: why some of them were refused, in words.
+        folder: where everything is kept, or None.
+    """
+
+    verdict: Verdict
+    reason: str
+    before: Project = field(repr=False)
+    after: Project = field(repr=False)
+    texts: Candidate | None
+    experiment: Experiment | None
+    look: int
+    spent: Spent
+    proposed: int
+    refused: tuple[str, ...]
+    folder: Path | None
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The candidate compared with the program on the last set."""
+        return self.experiment.comparison() if self.experiment else None
+
+    @property
+    def diff(self) -> str:
+        """What the candidate changes in the source, as a unified difference."""
+        return diff_of(self.before, self.after)
+
+    @cached_property
+    def sentence(self) -> str:
+        """What can be said of the candidate, with the evidence."""
+        found = self.comparison
+        if found is None:
+            return f"{self.verdict}: {self.reason}"
+        would = ""
+        if self.verdict == "not shown to be better":
+            gain = gain_still_possible(found)
+            shown = "no difference" if gain is None else f"a difference of {_size(found, gain, '')}"
+            would = f"these cases would show {shown}; "
+        interval = ""
+        if within := found.interval:
+            low = _size(found, within.low).removesuffix(" points")
+            interval = f" (95 %: {low} to {_size(found, within.high)})"
+        return (
+            f"{self.verdict}: {would}{_size(found, found.difference)}{interval} "
+            f"on {counted(found.cases, 'case')}, {found.better} won and {found.worse} lost, "
+            f"p = {found.p_value:.2g} (look {self.look} of {LOOKS}, each at {LEVEL:g})"
+        )
+
+    @property
+    def differing(self) -> Iterator[tuple[str, Trial, Trial]]:
+        """The cases of the last set that were won or lost: which, the program, the candidate."""
+        if not (self.experiment and (found := self.comparison)):
+            return
+        for group in self.experiment.differing():
+            by_arm = {each.arm: each for each in group}
+            before, after = by_arm[found.baseline], by_arm[found.arm]
+            values = (each.scores[found.metric].value for each in (before, after))
+            was, now = (float("-inf") if each is None else float(each) for each in values)
+            if was != now:
+                is_won = (now > was) == (found.direction == "higher")
+                yield ("won" if is_won else "lost"), before, after
+
+    def _run(self, trial: Trial) -> str | None:
+        """The address of the run of a trial, where it is kept."""
+        return None if trial.run is None or self.folder is None else str(trial.run)
+
+    def apply(self) -> tuple[Path, ...]:
+        """Write the change into the files of the program, if it is better; all of them or none.
+
+        Raises:
+            ConfigurationError: it was not shown to be better.
+            OSError: a file cannot be written, or was changed since it was read.
+        """
+        if self.verdict != "better":
+            raise ConfigurationError(f"only what is better is written: {self.sentence}")
+        return self.after.save(self.before)
+
+    def text(self) -> str:
+        """Everything as text, for a terminal."""
+        lines = [self.sentence, ""]
+        if self.texts is not None:
+            lines += [self.diff]
+        for how, before, after in self.differing:
+            runs = " → ".join(filter(None, map(self._run, (before, after))))
+            lines.append(f"{how:4} {after.case.name}  {runs}".rstrip())
+        refused = f", {len(self.refused)} of them refused" if self.refused else ""
+        lines += [f"refused: {each}" for each in dict.fromkeys(self.refused)]
+        lines.append(f"{self.spent}; {counted(self.proposed, 'proposal')}{refused}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Json]:
+        """Everything as JSON."""
+        found = self.comparison
+        return {
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "texts": None if self.texts is None else dict(self.texts),
+            "diff": self.diff,
+            "look": None if found is None else self.look,
+            "comparison": None if found is None else asdict(found),
+            "differing": [
+                {
+                    "case": after.case.name,
+                    "was": how,
+                    "program": self._run(before),
+                    "candidate": self._run(after),
+                }
+                for how, before, after in self.differing
+            ],
+            "spent": asdict(self.spent),
+            "proposed": self.proposed,
+            "refused": list(self.refused),
+            "folder": None if self.folder is None else str(self.folder),
+        }
+
+
+def _size(found: Comparison, size: float, sign: str = "+") -> str:
+    return f"{100 * size:{sign}.1f} points" if found.is_rate else f"{size:{sign}.3g}"

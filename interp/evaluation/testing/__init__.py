@@ -1,4 +1,15 @@
 """Runs of tests: recorded once and replayed ever after, without the network."""
 
-from .case_results import CaseResult, RunResult, junit_xml, run_case
-from .runs_of_test import SUFFIX, AgentUnderTest, Mode, Network, Recording, RunsOfTest, file_name
+from .runs_of_test import (
+    SUFFIX,
+    AgentUnderTest,
+    CaseResult,
+    Mode,
+    Network,
+    Recording,
+    RunResult,
+    RunsOfTest,
+    file_name,
+    junit_xml,
+    run_case,
+)

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from gram import GramDecodeError, Source, loads_one
 from interp import Case, File, ValidationError, save_context
 from interp.evaluation import ExpectedCall, read_cases
-from interp.evaluation.cases.rows import Text, csv_rows, jsonl_rows
+from interp.evaluation.cases.reading import Text, csv_rows, jsonl_rows
 from interp.machine import AssistantRole, Message, UserRole
 
 PROGRAM = '[a:Agent {instruction: "Greet", model: "Offline/rehearsal"}]\n'

@@ -14,8 +14,7 @@ from attrs import evolve
 from interp import Case, ConfigurationError, ScriptedModel, ValidationError, load_run
 from interp.evaluation import Arm, Budget, Improvement, Metric, Question, RubricJudge, improve
 from interp.evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
-from interp.evaluation.improving.deciding import Look, Looks
-from interp.evaluation.improving.searching import Sets, digest_of
+from interp.evaluation.improving.searching import Look, Looks, Sets, digest_of
 from interp.machine import Request
 
 PROGRAM = '[desk:Agent {instruction: "Answer.", model: "My/model"}]  // kept\n'

@@ -27,15 +27,18 @@ from benchmarks.improving import (
 from interp import Case, ValidationError
 from interp.evaluation.experiments.chance import findable, power_of
 from interp.evaluation.experiments.comparing import compare
-from interp.evaluation.improving.deciding import (
+from interp.evaluation.improving.searching import (
     LEVEL,
     Look,
     Looks,
+    Sets,
+    alike_together,
     can_show_anything,
+    digest_of,
     leaves_room,
+    set_of,
     verdict_of,
 )
-from interp.evaluation.improving.searching import Sets, alike_together, digest_of, set_of
 
 CASES = [Case(name=f"c{n}", input=f"Where is order {n}?", expected="sent") for n in range(400)]
 
