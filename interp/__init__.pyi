@@ -52,8 +52,8 @@ from .models.language_model import LanguageModel as LanguageModel
 from .models.openai_model import OpenAIModel as OpenAIModel
 from .models.scripted import ScriptedModel as ScriptedModel
 from .programs import load as load
-from .running.runs import Run as Run
-from .running.short_forms import (
+from .running.runs import (
+    Run as Run,
     arun as arun,
     astream as astream,
     begin as begin,

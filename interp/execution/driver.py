@@ -17,31 +17,12 @@ from typing import Any, Final, TypeAlias, Union
 
 from attrs import define, evolve, field
 
-from .. import concurrency
+from .. import concurrency, machine
 from ..errors import AgentError, ApprovalNeeded, said_by
-from ..machine import (
-    AgentResponse,
-    Ask,
-    CallBegun,
-    CallFailed,
-    CallModel,
-    CallTool,
-    CostReached,
-    Effect,
-    Event,
-    Resumed,
-    State,
-    Status,
-    Step,
-    TimeUp,
-    frame_at,
-    frames_inside,
-    pending,
-    step,
-    waits_for,
-)
+from ..machine import Ask, CallModel, CallTool, Effect, Event, Resumed, Status, pending, waits_for
+from ..secrets import without_keys
 from ..tools import Tool, ToolContext, providing
-from .handlers import Handler, LiveHandler, Report, progress_without_keys
+from .handlers import Handler, LiveHandler, Report
 from .logs import log_event
 from .observations import (
     Delta,
@@ -95,7 +76,7 @@ class Driver:
         OSError, StoreError: the log exists, or cannot be written.
     """
 
-    state: State
+    state: machine.State
     _handler: Handler
     tools: Mapping[str, Tool]
     _log: RunLog | None = None
@@ -142,7 +123,7 @@ class Driver:
             report = _Reporting(news) if is_read else None
             waiting = list(pending(self.state))
             try:
-                for begun in frames_inside(self.state) if is_read else ():
+                for begun in machine.frames_inside(self.state) if is_read else ():
                     yield begun
                 while True:
                     for effect in self._startable(waiting):
@@ -156,7 +137,7 @@ class Driver:
                                 yield ToolStarted(effect)
                             tool, once = self.tools.get(effect.name), self.state.run.once
                             if effect.name in once or (tool and tool.once):
-                                await self._fold(None, CallBegun(effect.at))
+                                await self._fold(None, machine.CallBegun(effect.at))
                         task = asyncio.create_task(self._perform(effect, clock, report, words))
                         task.add_done_callback(news.put_nowait)
                         self._running[task] = effect
@@ -178,7 +159,7 @@ class Driver:
                         await self._stop(concurrency.GRACE)
                         is_awaiting = self.state.status in _AWAITING and pending(self.state)
                         if is_awaiting and not self._failure:
-                            await self._fold(None, TimeUp())
+                            await self._fold(None, machine.TimeUp())
                         break
             finally:
                 await self._stop(_PATIENCE)
@@ -192,7 +173,7 @@ class Driver:
                 raise self._failure
             yield finished(self.state)
 
-    async def finish(self) -> AgentResponse:
+    async def finish(self) -> machine.AgentResponse:
         """Go on to the end; nobody sees what happens.
 
         Raises:
@@ -229,7 +210,7 @@ class Driver:
                     for event in await held.enter_async_context(
                         self._recorder.held(lambda: self.state)
                     ):
-                        self.state = step(self.state, event).state
+                        self.state = machine.step(self.state, event).state
                 if change := self._resumed():
                     await self._fold(None, change)
                 self._change = None
@@ -304,7 +285,7 @@ class Driver:
             return await concurrency.within(performing, seconds)
         except concurrency.TookTooLongError:
             told = f'tool "{effect.name}" did not answer within {seconds:g} s'
-            return CallFailed(effect.at, told)
+            return machine.CallFailed(effect.at, told)
 
     async def _one_by_one(self, function: Callable[[], Any]) -> Any:
         """Call the plain function of a tool where one call comes after another."""
@@ -320,10 +301,10 @@ class Driver:
 
         def watch(done: float, total: float | None, message: str) -> None:
             assert report is not None, "it is given to somebody who shows it"
-            report(progress_without_keys(ToolProgress(at, name, done, total, message)))
+            report(ToolProgress(at, name, done, total, without_keys(message)))
 
         key = "/".join([self.state.run_id, *map(str, at)])
-        frame = frame_at(self.state, at)
+        frame = machine.frame_at(self.state, at)
         return ToolContext(frame.name, name, frame.context, key, watch if report else None)
 
     # --- taking what comes back
@@ -374,11 +355,11 @@ class Driver:
 
     async def _fold(
         self, effect: Effect | None, event: Event, seconds: float | None = None
-    ) -> Step:
+    ) -> machine.Step:
         """Take the step that an event leads to: write it, keep it, tell who watches."""
         if self._budget:
             event = self._budget.with_cost(effect, event, self.state)
-        taken = step(self.state, event)
+        taken = machine.step(self.state, event)
         written = self._recorder.written if self._recorder else 0
         try:
             if self._recorder:
@@ -415,7 +396,8 @@ class Driver:
         if self._budget and not self._failure and not self._is_over:
             for each in waiting:
                 if isinstance(each, CallModel) and waits_for(self.state, each):
-                    await self._fold(None, CostReached(self._budget.expected(each, self.state)))
+                    expected = self._budget.expected(each, self.state)
+                    await self._fold(None, machine.CostReached(expected))
                     return
 
     async def _stop(self, seconds: float) -> None:

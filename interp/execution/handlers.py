@@ -7,8 +7,8 @@ an error of the run, which stays where it was.
 
 The door is here, too: what has come through it has no keys, so nothing after it replaces any.
 Everything that models, tools and people give passes it before it is folded: `event_without_keys`
-for what an effect is answered with, `DeltasWithoutKeys` for the words that a model streams,
-`progress_without_keys` for what a tool reports. What has no key stays as it is, byte for byte.
+for what an effect is answered with, `StreamWithoutKeys` for the words that a model streams. What a
+tool reports has none either. What has no key stays as it is, byte for byte.
 
 That holds for what a provider wants back with a reply (its *echo*), too: where a key is in it, the
 key is replaced, although the provider may then refuse it. Opaque data, which is encrypted or
@@ -35,7 +35,6 @@ from ..files import File
 from ..machine import (
     Ask,
     AssistantRole,
-    At,
     CallFailed,
     CallModel,
     CallTool,
@@ -297,23 +296,23 @@ class LiveHandler:
         request = effect.request
         if report is None:
             return read_reply(await self.model.acomplete(request), request)
-        words: list[str] = []
-        deltas = DeltasWithoutKeys(self.keys)
-        whole = None
+        whole, words = None, list[str]()
+        said, thought = StreamWithoutKeys(self.keys), StreamWithoutKeys(self.keys)
+
+        def show(kind: type[Delta], text: str) -> None:
+            if text:  # else all of it is held back
+                report(kind(effect.at, text))
+
         async for piece in self.model.astream(request):
-            said: Delta
             if isinstance(piece, Reasoning):
-                said = ReasoningDelta(effect.at, piece.text)
+                show(ReasoningDelta, thought.feed(piece.text))
             elif isinstance(piece, str):
                 words.append(piece)
-                said = TextDelta(effect.at, piece)
+                show(TextDelta, said.feed(piece))
             else:
                 whole = piece
-                continue
-            for delta in deltas.take(said):
-                report(delta)
-        for delta in deltas.rest():
-            report(delta)
+        show(ReasoningDelta, thought.rest())
+        show(TextDelta, said.rest())
         return read_reply("".join(words) if whole is None else whole, request)
 
     async def _answer(self, ask: Ask) -> Answer:
@@ -362,14 +361,9 @@ def _decided(ask: Ask, answer: Answer) -> Decided:
 
 def event_without_keys(event: Event, keys: Keys | None) -> Event:
     """An event without keys; the exception of a failed call stays what the tool raised."""
-    if keys is None or not isinstance(event, _COME_IN):
-        return event
-    clean: Event = _clean(event, keys)
+    clean: Event = event if keys is None else _clean(event, keys)
     return clean
 
-
-_COME_IN: Final = (ModelReplied, ToolReturned, CallFailed, Decided)
-"""The events that come in; others come from the caller."""
 
 _OURS: Final = ("at", "role")
 """Their parts that the program and the machine say."""
@@ -402,31 +396,3 @@ def _file(file: File, keys: Keys) -> File:
     except UnicodeDecodeError:
         content = file.content
     return File(content, name, file.media_type)
-
-
-def progress_without_keys(progress: ToolProgress) -> ToolProgress:
-    """How far a call is, without keys in what its tool says beside it."""
-    return evolve(progress, message=without_keys(progress.message))
-
-
-class DeltasWithoutKeys:
-    """Replaces keys in streamed words; what may be the beginning of one is held back.
-
-    The words of one kind at one position joined are those of the whole text without keys.
-    """
-
-    def __init__(self, keys: Keys | None) -> None:
-        self._keys = keys
-        self._streams: dict[tuple[type[Delta], At], StreamWithoutKeys] = {}
-
-    def take(self, delta: Delta) -> list[Delta]:
-        """What can be shown now; nothing if all of it is held back."""
-        stream = self._streams.setdefault((type(delta), delta.at), StreamWithoutKeys(self._keys))
-        text = stream.feed(delta.text)
-        return [evolve(delta, text=text)] if text else []
-
-    def rest(self) -> list[Delta]:
-        """What was held back, once the replies are whole."""
-        found = [kind(at, stream.rest()) for (kind, at), stream in self._streams.items()]
-        self._streams.clear()
-        return [each for each in found if each.text]

@@ -18,19 +18,9 @@ from attrs import define, evolve, field, frozen
 from gram.extras import install
 from lenses_ext import Model
 
+from .. import machine
 from ..errors import ConfigurationError, said_by
-from ..machine import (
-    CallModel,
-    Effect,
-    Event,
-    ModelReplied,
-    Request,
-    State,
-    Usage,
-    dollars,
-    frame_at,
-    shown_price,
-)
+from ..machine import CallModel, Effect, Event, ModelReplied, State, Usage
 from ..models import price_of_reply
 
 
@@ -114,7 +104,7 @@ class Spending:
             return f" ({error})"
         known = [price for price in prices if price is not None]
         if len(known) == len(prices):
-            return f", about ${shown_price(sum(known, Decimal(0)))}" if known else ""
+            return f", about ${machine.shown_price(sum(known, Decimal(0)))}" if known else ""
         servers = dict.fromkeys(reply.server for _, reply in self.replies if reply.server)
         return f", cost unknown at {' and '.join(servers)}" if servers else ""
 
@@ -142,7 +132,7 @@ class Budget:
 
     def expected(self, effect: CallModel, state: State) -> Decimal:
         """What a request may cost."""
-        last = self._last.get(frame_at(state, effect.at).name)
+        last = self._last.get(machine.frame_at(state, effect.at).name)
         return self._estimate(effect.request) if last is None else last
 
     def admits(self, effect: Effect, under_way: Iterable[Effect], state: State) -> bool:
@@ -152,7 +142,7 @@ class Budget:
             return True
         asked = [effect, *(each for each in under_way if isinstance(each, CallModel))]
         needed = sum((self.expected(each, state) for each in asked), Decimal(0))
-        return state.run.cost + needed <= dollars(limit)
+        return state.run.cost + needed <= machine.dollars(limit)
 
     def with_cost(self, effect: Effect | None, event: Event, state: State) -> Event:
         """The answer to a request with what it cost; without a price, as much as was expected."""
@@ -163,7 +153,7 @@ class Budget:
             model = event.model or effect.request.model
             price = self._price(model, event.usage)
             cost = self.expected(effect, state) if price is None else price
-        self._last[frame_at(state, effect.at).name] = cost
+        self._last[machine.frame_at(state, effect.at).name] = cost
         return evolve(event, cost=cost)
 
     def check(self, models: tuple[Model, ...]) -> None:
@@ -179,7 +169,7 @@ class Budget:
                     f"  hint: {install('prices')} knows many; cost_of= gives others"
                 )
 
-    def _estimate(self, request: Request) -> Decimal:
+    def _estimate(self, request: machine.Request) -> Decimal:
         said = len(request.instruction) + sum(len(each.content) for each in request.messages)
         most = request.settings.get("maxTokens", _TOKENS)
         usage = Usage(said // _CHARACTERS, most if isinstance(most, int) else _TOKENS)
@@ -193,7 +183,7 @@ class Budget:
         if found is None:
             return None
         with suppress(ArithmeticError):
-            cost = dollars(found)
+            cost = machine.dollars(found)
             if cost.is_finite() and cost >= 0:
                 return cost
         raise ConfigurationError(f"cost_of: {model} costs {found!r}, which is no price")

@@ -18,15 +18,7 @@ from lenses_ext import tool_spec_schema, view
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, json_or_text, write_json
-from . import requests
-from .contracts import (
-    correction,
-    has_strict_form,
-    parameters_of,
-    read_answer,
-    read_arguments,
-    without_stand_ins,
-)
+from . import contracts, requests
 from .effects import Ask, At, CallFailed, CallTool, ModelReplied, ToolReturned
 from .frame_step import FrameStep, checked
 from .happened import ToolFinished
@@ -160,7 +152,7 @@ class AgentStep(FrameStep[AgentFrame]):
         schema = None if reply.refused else requests.answer_schema_of(frame.pattern)
         if schema is None:
             return
-        answer, problem = read_answer(schema, reply.content)
+        answer, problem = contracts.read_answer(schema, reply.content)
         if not problem:
             if answer != reply.content:
                 self.change(context=frame.context[:-1].append(evolve(reply, content=answer)))
@@ -170,7 +162,7 @@ class AgentStep(FrameStep[AgentFrame]):
         if frame.corrected:
             self.change(status=Status.UNUSABLE, stopped=problem)
             return
-        context = frame.context.append(correction(schema, problem))
+        context = frame.context.append(contracts.correction(schema, problem))
         status = Status.AWAITING_MODEL
         self.change(status=status, turn=frame.turn + 1, context=context, corrected=True)
         self._ask()
@@ -229,11 +221,11 @@ class AgentStep(FrameStep[AgentFrame]):
         about: dict[str, Any] = {"agent_name": frame.name, "at": at}
         args: Json = call.arguments
         try:
-            args = given = read_arguments(name, call.arguments)
+            args = given = contracts.read_arguments(name, call.arguments)
             settings = requests.settings_of(self.run, frame.pattern)
-            if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
-                args = given = without_stand_ins(view(tool_spec_schema, tool), given)
-            args = checked(name, parameters_of(tool), given)
+            if settings.get("strictTools", "off") != "off" and contracts.has_strict_form(tool):
+                args = given = contracts.without_stand_ins(view(tool_spec_schema, tool), given)
+            args = checked(name, contracts.parameters_of(tool), given)
             if offer.use == "skill":
                 text = write_json(offer.pattern.value.properties["text"])
                 return ToolInvocation(name, args, text, **about)

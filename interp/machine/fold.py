@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 from pyrsistent import pmap
 
 from gram import Pattern
@@ -137,8 +137,12 @@ def start(
         attachments=attachments,
         once=frozenset(once),
     )
-    before = conversation_of(context, by="start")
-    return _begun(run, Begin(pattern, taken, before, attachments))
+    begin = Begin(pattern, taken, conversation_of(context, by="start"), attachments)
+    happened: list[Happened] = []
+    run, frame, _ = _settled(_form_of(pattern).begun(run, begin), happened)
+    state = State(run, frame)
+    began = (each for each in happened if not isinstance(each, CallDropped))  # nothing has yet
+    return Step(state, pending(state), tuple(began))
 
 
 def start_again(
@@ -155,22 +159,14 @@ def start_again(
         ValidationError: the program does not take what the run was begun with.
     """
     first = state.beginning
-    was = first.run
-    program = was.program if program is None else program
-    kept = {name: getattr(was, name) for name in ("run_id", "given", "attachments", "once")}
-    changes = (was.model, was.limits, was.policy, was.settings, was.check_results)
-    run = RunContext(program, *changes, **kept)
-    before = context_before(first) if context is None else context
-    taken = _input(program, was.given.value, was.attachments)
-    return _begun(run, Begin(program, taken, before, was.attachments))
-
-
-def _begun(run: RunContext, begin: Begin) -> Step:
-    happened: list[Happened] = []
-    run, frame, _ = _settled(_form_of(begin.pattern).begun(run, begin), happened)
-    state = State(run, frame)
-    began = (each for each in happened if not isinstance(each, CallDropped))  # nothing has yet
-    return Step(state, pending(state), tuple(began))
+    was, given = first.run, first.run.given.value
+    names = ("model", "limits", "policy", "settings", "check_results", "run_id", "once")
+    return start(
+        was.program if program is None else program,
+        [given, *was.attachments] if was.attachments else given,
+        context_before(first) if context is None else context,
+        **{name: getattr(was, name) for name in names},
+    )
 
 
 def _input(pattern: Pattern, given: str | Mapping[str, Any], attachments: tuple[File, ...]) -> Json:
@@ -263,11 +259,11 @@ def _taken(run: RunContext, frame: Frame, event: Event, happened: list[Happened]
 
 
 def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
-    transition = TRANSITIONS[frame.status].get(type(event))
-    if transition is None:
+    take = TRANSITIONS[frame.status].get(type(event))
+    if take is None:
         raise ProtocolError(f"{event!r} answers nothing: it is {frame.status.value}")
     made = _form_of(frame.pattern)(run, frame)
-    transition.take(made, event)
+    take(made, event)
     return made
 
 
@@ -358,54 +354,31 @@ def _gone_on(
     return run, frame
 
 
-@frozen
-class Transition:
-    """What an event does to a frame in a status.
+_Row: TypeAlias = Mapping[type[Event], Callable[[Any, Any], None]]
 
-    Attributes:
-        take: the method of a step that takes it.
-        leads_to: the statuses that it may lead to.
-    """
-
-    take: Callable[[Any, Any], None]
-    leads_to: tuple[Status, ...]
-
-
-_TO_TOOLS_OR_MODEL = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
-_TO_STEPS = (Status.AWAITING_STEPS, Status.DONE, Status.FAILED, Status.LIMITED)
-_STOP = Transition(FrameStep.unchanged, (Status.LIMITED,))
-
-
-def _awaiting(status: Status, leads_to: tuple[Status, ...]) -> dict[type[Event], Transition]:
-    """What may follow while calls are under way."""
-    return {
-        CallBegun: Transition(FrameStep.call_begun, (status,)),
-        ToolReturned: Transition(FrameStep.tool_answered, leads_to),
-        CallFailed: Transition(FrameStep.tool_answered, leads_to),
-        Decided: Transition(FrameStep.decided, leads_to),
-        TimeUp: _STOP,
-        CostReached: _STOP,
-        Resumed: Transition(FrameStep.resumed, leads_to),
-    }
-
-
-TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
-    Status.AWAITING_MODEL: {
-        ModelReplied: Transition(
-            AgentStep.model_replied,
-            (*_TO_TOOLS_OR_MODEL, Status.DONE, Status.LIMITED, Status.UNUSABLE),
-        ),
-        TimeUp: _STOP,
-        CostReached: _STOP,
-        Resumed: Transition(FrameStep.unchanged, (Status.AWAITING_MODEL,)),
-    },
-    Status.AWAITING_TOOLS: _awaiting(Status.AWAITING_TOOLS, _TO_TOOLS_OR_MODEL),
-    Status.AWAITING_STEPS: _awaiting(Status.AWAITING_STEPS, _TO_STEPS),
-    Status.LIMITED: {Resumed: Transition(FrameStep.resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED))},
-    **{
-        status: {Resumed: Transition(FrameStep.unchanged, (status,))}
-        for status in (Status.DONE, Status.UNUSABLE, Status.FAILED)
-    },
+_AWAITING: Final[_Row] = {
+    CallBegun: FrameStep.call_begun,
+    ToolReturned: FrameStep.tool_answered,
+    CallFailed: FrameStep.tool_answered,
+    Decided: FrameStep.decided,
+    TimeUp: FrameStep.unchanged,
+    CostReached: FrameStep.unchanged,
+    Resumed: FrameStep.resumed,
 }
-"""What may follow what: in each status of a frame, the events that may come and what they lead to.
+
+TRANSITIONS: Final[Mapping[Status, _Row]] = {
+    Status.AWAITING_MODEL: {
+        ModelReplied: AgentStep.model_replied,
+        TimeUp: FrameStep.unchanged,
+        CostReached: FrameStep.unchanged,
+        Resumed: FrameStep.unchanged,
+    },
+    Status.AWAITING_TOOLS: _AWAITING,
+    Status.AWAITING_STEPS: _AWAITING,
+    Status.LIMITED: {Resumed: FrameStep.resumed},
+    Status.DONE: {Resumed: FrameStep.unchanged},
+    Status.UNUSABLE: {Resumed: FrameStep.unchanged},
+    Status.FAILED: {Resumed: FrameStep.unchanged},
+}
+"""What may follow what: in each status of a frame, the events that may come and what takes them.
 `TimeUp`, `CostReached` and `Resumed` are about the whole run: they come to all of its frames."""

@@ -17,23 +17,10 @@ from weakref import ref
 
 from attrs import evolve, frozen
 
+import lenses_ext
 from gram import Pattern, Subject, walk
 from gram.trees import WALK_SUBJECT
-from lenses_ext import (
-    Settings,
-    agent_answer,
-    agent_answer_schema,
-    agent_instruction,
-    agent_models,
-    agent_settings,
-    is_agent,
-    is_runnable,
-    is_tool,
-    result_schema,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import Settings, is_agent, view
 from lenses_ext.labels import ANSWER, TOOL, is_skill
 from lenses_ext.language import skill_tool, tool_spec_of, wire_name, written_signature
 from lenses_ext.names import definitions_of
@@ -131,7 +118,7 @@ def _offers(program: Pattern) -> Callable[[Pattern], Offers]:
 
 def summary_writer(agent: Pattern) -> Pattern | None:
     """The agent in an agent that is named to write summaries (``compactBy``); None if none is."""
-    settings = view(agent_settings, agent)
+    settings = view(lenses_ext.agent_settings, agent)
     name = settings.get("compactBy") if settings else None
     found = (each for each in agent.elements if is_agent(each) and each.value.identity == name)
     return next(found, None) if name else None
@@ -140,9 +127,9 @@ def summary_writer(agent: Pattern) -> Pattern | None:
 def _offered(program: Pattern, agent: Pattern) -> Iterator[Offer]:
     writer = summary_writer(agent)
     for each in agent.elements:
-        if is_tool(each):
-            yield Offer(view(tool_spec_name, each), each, each, "tool")
-        elif is_runnable(each) and each is not writer:
+        if lenses_ext.is_tool(each):
+            yield Offer(view(lenses_ext.tool_spec_name, each), each, each, "tool")
+        elif lenses_ext.is_runnable(each) and each is not writer:
             yield Offer(each.value.identity, tool_spec_of(each), each, "inside")
         elif is_skill(each):
             yield Offer(each.value.identity, skill_tool(each), each, "skill")
@@ -215,12 +202,12 @@ def settings_of(run: RunContext, agent: Pattern) -> Settings:
 @memo
 def _asked(agent: Pattern) -> Request:
     """What an agent asks before anything is said: what is read of it at every turn."""
-    model, *others = view(agent_models, agent)
+    model, *others = view(lenses_ext.agent_models, agent)
     return Request(
         model,
-        view(agent_instruction, agent),
+        view(lenses_ext.agent_instruction, agent),
         empty_context,
-        settings=view(agent_settings, agent) or Settings(),
+        settings=view(lenses_ext.agent_settings, agent) or Settings(),
         answer=answer_of(agent),
         fallbacks=tuple(others),
         agent=agent.value.identity,
@@ -230,11 +217,11 @@ def _asked(agent: Pattern) -> Request:
 @memo
 def answer_of(agent: Pattern) -> Pattern | None:
     """The type of an agent's answer, by its `Answer` or its signature; None if that is a text."""
-    declared = view(agent_answer, agent)
+    declared = view(lenses_ext.agent_answer, agent)
     signature = written_signature(agent)
     if declared is not None or signature is None:
         return declared
-    schema = result_schema(tool_spec_of(agent)) or {}
+    schema = lenses_ext.result_schema(tool_spec_of(agent)) or {}
     if {*schema} <= {"type", "description"} and schema.get("type") == "string":
         return None
     last = signature.elements[-1] if signature.value == WALK_SUBJECT else signature
@@ -242,14 +229,15 @@ def answer_of(agent: Pattern) -> Pattern | None:
     return Pattern(Subject("", {ANSWER}), [last.elements[1], *shapes])
 
 
-_answer_schema: Callable[[Pattern], Json] = memo(partial(view, agent_answer_schema))
+_answer_schema: Callable[[Pattern], Json] = memo(partial(view, lenses_ext.agent_answer_schema))
 
 
 def answer_schema_of(agent: Pattern) -> Json:
     """The JSON Schema of an agent's answer, None if that is a text."""
     if answer_of(agent) is None:
         return None
-    return _answer_schema(agent) or result_schema(tool_spec_of(agent)) or {}  # Any: just JSON
+    declared = _answer_schema(agent) or lenses_ext.result_schema(tool_spec_of(agent))
+    return declared or {}  # Any: just JSON
 
 
 def is_text_answer(agent: Pattern) -> bool:
@@ -284,7 +272,9 @@ def arguments_of(pattern: Pattern, given: Json) -> Json:
 
 
 parameter_names_of: Callable[[Pattern], tuple[str, ...]] = memo(
-    lambda pattern: tuple(view(tool_spec_schema, tool_spec_of(pattern)).get("properties", {}))
+    lambda pattern: tuple(
+        view(lenses_ext.tool_spec_schema, tool_spec_of(pattern)).get("properties", {})
+    )
 )
 """The names of the parameters of an agent, a workflow or a tool."""
 

@@ -1,4 +1,4 @@
-"""The short forms: functions that run an agent, the `Run` they make, and their keywords."""
+"""Functions that run an agent, the `Run` they make, and their keywords."""
 
 from .answer_types import declared_answer, with_value
 from .options import (
@@ -7,8 +7,8 @@ from .options import (
     budget_of,
     check_options,
 )
-from .runs import Run as Run
-from .short_forms import (
+from .runs import (
+    Run as Run,
     arun as arun,
     astream as astream,
     begin as begin,

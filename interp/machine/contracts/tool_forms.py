@@ -11,19 +11,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from attrs import frozen
 
+import lenses_ext
 from gram import GramError, Pattern
 from gram.words import did_you_mean
-from lenses_ext import (
-    create_tool_specification,
-    json_schema_to_type_signature,
-    result_schema,
-    tool_spec_description,
-    tool_spec_from_json,
-    tool_spec_name,
-    tool_spec_schema,
-    tool_spec_to_json,
-    view,
-)
+from lenses_ext import tool_spec_name, view
 from lenses_ext.language import wire_name
 from lenses_ext.schemas import check_json, same_json
 
@@ -82,14 +73,14 @@ def tool_to_json(tool: Pattern, form: str, *, strict: bool = False) -> dict[str,
         ToolError: the schema has no strict form.
     """
     if form == "spec":
-        return tool_spec_to_json(tool)
+        return lenses_ext.tool_spec_to_json(tool)
     row, name = TOOL_FORMS[form], view(tool_spec_name, tool)
     made: dict[str, Json] = {
         "name": name if row.names else wire_name(name),
-        "description": view(tool_spec_description, tool),
-        row.schema: view(tool_spec_schema, tool),
+        "description": view(lenses_ext.tool_spec_description, tool),
+        row.schema: view(lenses_ext.tool_spec_schema, tool),
     }
-    result = result_schema(tool)
+    result = lenses_ext.result_schema(tool)
     if row.results == "objects" and result is not None and result.get("type") == "object":
         made[row.result] = result
     if strict:
@@ -174,7 +165,7 @@ def _tell_of(left: _LeftOut, tell: Tell) -> None:
 
 def _compare(tool: Pattern, form: str, left: _LeftOut) -> None:
     """Note what a form does not say of a tool."""
-    name, result, row = view(tool_spec_name, tool), result_schema(tool), TOOL_FORMS[form]
+    name, result, row = view(tool_spec_name, tool), lenses_ext.result_schema(tool), TOOL_FORMS[form]
     if not row.names and wire_name(name) != name:
         left[f"{form} does not take every name; changed"].append(name)
     if result is None or row.results == "all":
@@ -257,14 +248,14 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
         description = name
     try:
         if form == "spec":
-            spec = tool_spec_from_json(data)
+            spec = lenses_ext.tool_spec_from_json(data)
         else:
             given = {"type": "object", "properties": {}} if schema is None else schema
-            signature = json_schema_to_type_signature(given, return_schema=result)
-            spec = create_tool_specification(name, description, signature)
+            signature = lenses_ext.json_schema_to_type_signature(given, return_schema=result)
+            spec = lenses_ext.create_tool_specification(name, description, signature)
     except GramError as error:
         raise ValidationError(f'{path}: tool "{name}": {error}') from None
-    if form == "spec" and schema and not same_json(schema, view(tool_spec_schema, spec)):
+    if form == "spec" and schema and not same_json(schema, view(lenses_ext.tool_spec_schema, spec)):
         left['"schema" says other types than "typeSignature", which counts'].append(name)
     return spec
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from gram import loads_one
 from interp import (
@@ -32,7 +30,7 @@ from interp import (
     stream,
     tool,
 )
-from interp.execution.handlers import DeltasWithoutKeys, event_without_keys
+from interp.execution.handlers import event_without_keys
 from interp.machine import CallFailed, Decided, Event, ModelReplied, Resumed, TimeUp, ToolReturned
 from interp.secrets import known_keys
 from tests.interp.model_server import ModelServer, tool_calls
@@ -105,27 +103,6 @@ def test_an_event_without_a_key_stays_as_it_is() -> None:
         Resumed(),
     ):
         assert event_without_keys(event, known_keys()) == event
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([(0,), (1, 0)]), st.sampled_from([KEY, KEY[:7], KEY[7:], "a ", "\\"])
-        )
-    )
-)
-def test_streamed_words_are_those_of_the_whole_text(pieces: list[tuple[Any, str]]) -> None:
-    os.environ["SOME_API_KEY"] = KEY
-    door = DeltasWithoutKeys(known_keys())
-    found = [each for at, text in pieces for each in door.take(TextDelta(at, text))] + door.rest()
-
-    for at in {at for at, _ in pieces}:
-        whole = "".join(text for each, text in pieces if each == at)
-        reply = ModelReplied(at, Message(AssistantRole, whole))
-        clean = event_without_keys(reply, known_keys())
-        assert isinstance(clean, ModelReplied)
-        assert "".join(each.text for each in found if each.at == at) == clean.message.content
-    assert all(each.text for each in found)
 
 
 # --- in runs

@@ -51,6 +51,8 @@ from interp.models.reply_reading import well_formed
 from tests.interp.strategies import odd_json
 from tests.paths import ROOT
 
+DIAGRAM = (ROOT / "docs" / "run" / "runs.md").read_text(encoding="utf-8")
+
 AGENT = loads_one(
     """
     [a:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
@@ -226,7 +228,10 @@ def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
     if type(event) in TRANSITIONS[status]:
         after, _, _ = step(state, event)
         assert after != state
-        assert after.status in TRANSITIONS[status][type(event)].leads_to
+        arrow = f"{status.name} --> {after.status.name}:"
+        shown = [each for each in DIAGRAM.splitlines() if arrow in each]
+        goes_on = type(event) is Resumed and after.status is status
+        assert goes_on or type(event).__name__ in shown[0]
     else:
         with pytest.raises(ProtocolError):
             step(state, event)
@@ -341,28 +346,6 @@ def test_a_result_of_another_type_than_declared_is_an_error_unless_the_run_allow
     state, _ = after(calls(("add", {"x": 1})), check_results=check)
     state, _, _ = step(state, ToolReturned((0, 0), '"two"'))
     assert told(state) == [said]
-
-
-def test_the_diagram_in_the_docs_is_made_of_the_table() -> None:
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for status, row in TRANSITIONS.items():
-        for event, transition in row.items():
-            for after in transition.leads_to:
-                if after is not status or event is not Resumed:  # most that is resumed goes on
-                    arrows.setdefault((status.name, after.name), []).append(event.__name__)
-    lines = [
-        "stateDiagram-v2",
-        "    [*] --> AWAITING_MODEL",
-        "    [*] --> AWAITING_STEPS",
-        *(
-            f"    {before} --> {after}: {', '.join(events)}"
-            for (before, after), events in arrows.items()
-        ),
-    ]
-
-    assert (
-        f"```mermaid\n{chr(10).join(lines)}\n```" in (ROOT / "docs" / "run" / "runs.md").read_text()
-    )
 
 
 def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
