@@ -28,8 +28,8 @@ from interp import open_store
 from interp.history import RunStore
 from interp.history.stores import PostgresDatabase, StoredRun
 from interp.machine import start
-from interp.workers.looking import QUEUES, seen
-from interp.workers.queue import make_worker_tables
+from interp.workers.looking import seen
+from interp.workers.queue import SQL, make_worker_tables
 from tests.interp.postgres import PostgresServer, serving_postgres
 
 AsyncPool: TypeAlias = "AsyncConnectionPool[Any]"
@@ -193,7 +193,7 @@ def main() -> None:
         say("a page of 100 runs", timed(lambda: list(store.rows(limit=100)), 10, 1))
         told = timed(lambda: seen(database, "w-7", "w7", ["q"]), 50, 5)
         say("a worker says that it lives", told)
-        found = timed(lambda: database.execute(QUEUES), 50, 5)
+        found = timed(lambda: database.execute(SQL["queues"]), 50, 5)
         say("a worker looks for new queues", found)
         stalled = timed(lambda: store.database.execute(STALLED), 20, 2)
         say("a look for jobs of dead workers", stalled)

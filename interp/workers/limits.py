@@ -29,7 +29,7 @@ from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import PROVIDERS, awith_retries, sent_once
 from .database_errors import log_event
-from .queue import CLOCK, LONGEST_REQUEST, LONGEST_WAIT, SEEN, LaterError
+from .queue import LONGEST_WAIT, SQL, LaterError
 from .submission import postgres_of
 
 _TENANT: Final = "tenant:"
@@ -50,19 +50,6 @@ _LONGEST: Final = 300.0
 _PROBE: Final = 30.0
 """The seconds after which one more request finds out whether a model answers, where the one before
 has not come back."""
-
-
-_UNDER_WAY: Final = (
-    "(SELECT count(*) FROM gram_requests AS r JOIN gram_workers ON id = worker WHERE "
-    f"r.name = {{name}} AND seen > {CLOCK} - {SEEN} AND since > {CLOCK} - {LONGEST_REQUEST})"
-)
-"""SQL for how many requests of a name are under way."""
-
-_WITH_BUCKETS: Final = (
-    f"INSERT INTO gram_buckets (name, tokens, filled) SELECT name, 1, {CLOCK} FROM {{names}} "
-    "ON CONFLICT (name) DO NOTHING"
-)
-"""SQL that makes the buckets of names which have none."""
 
 
 @frozen
@@ -132,15 +119,9 @@ def shared_limits(store: RunStore) -> dict[str, LimitNow]:
     """
     expect(store, RunStore, "store", by="shared_limits")
     database = postgres_of(store)
-    found = database.execute(
-        f"SELECT name, at_once, per_minute, {_UNDER_WAY.format(name='kept.name')}, "
-        f"greatest(coalesce(not_before, 0) - {CLOCK}, 0), coalesce(failures, 0) > 0 "
-        "FROM gram_limits AS kept FULL JOIN gram_buckets USING (name) "
-        f"WHERE kept.name IS NOT NULL OR not_before > {CLOCK} OR failures > 0 ORDER BY name"
-    )
     return {
         name: LimitNow(SharedLimit(at_once, per_minute), *now)
-        for name, at_once, per_minute, *now in found
+        for name, at_once, per_minute, *now in database.execute(SQL["limits"])
     }
 
 
@@ -168,12 +149,8 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
             for table in ("gram_limits", "gram_buckets"):
                 database.execute(f"DELETE FROM {table} WHERE name = ?", limit_name(name))
         else:
-            sql = (
-                "INSERT INTO gram_limits (name, at_once, per_minute) VALUES (?, ?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET at_once = excluded.at_once, "
-                "per_minute = excluded.per_minute"
-            )
-            database.execute(sql, limit_name(name), limit.at_once, limit.per_minute)
+            kept = (limit_name(name), limit.at_once, limit.per_minute)
+            database.execute(SQL["set_limit"], *kept)
 
 
 @frozen
@@ -229,14 +206,8 @@ class SharedLimits:
     def _asked(self, names: list[str], number: int) -> Permission:
         execute = self._database.execute
         execute("SET LOCAL synchronous_commit = off")
-        execute(_WITH_BUCKETS.format(names="gram_limits WHERE name = ANY(?)"), names)
-        sql = (
-            f"SELECT name, tokens, {CLOCK} - filled, not_before - {CLOCK}, failures, "
-            f"probed - {CLOCK} + ?, at_once, per_minute "
-            "FROM gram_buckets LEFT JOIN gram_limits USING (name) "
-            "WHERE name = ANY(?) ORDER BY name FOR UPDATE OF gram_buckets"
-        )
-        found = execute(sql, _PROBE, names)
+        execute(SQL["make_buckets"], names)
+        found = execute(SQL["buckets"], _PROBE, names)
         wait, held, full, counted, probed = 0.0, 0.0, dict[str, float](), list[str](), list[str]()
         for name, tokens, seconds, left_alone, failures, probing, at_once, per_minute in found:
             held = max(held, left_alone)
@@ -250,14 +221,14 @@ class SharedLimits:
                 wait = max(wait, (1 - full[name]) / a_second)
             if at_once is not None:
                 counted.append(name)
-                if execute(f"SELECT {_UNDER_WAY.format(name='?')}", name)[0][0] >= at_once:
+                if self._database.value(SQL["under_way"], name) >= at_once:
                     wait = max(wait, _LOOK_AGAIN)
         if max(wait, held) > 0:
             return Permission(max(wait, held), number, is_held=held >= wait)
-        sql = f"UPDATE gram_buckets SET tokens = ?, filled = {CLOCK} WHERE name = ?"
+        sql = "UPDATE gram_buckets SET tokens = ?, filled = {clock} WHERE name = ?"
         for name, tokens in full.items():
             execute(sql, tokens - 1, name)
-        execute(f"UPDATE gram_buckets SET probed = {CLOCK} WHERE name = ANY(?)", probed)
+        execute("UPDATE gram_buckets SET probed = {clock} WHERE name = ANY(?)", probed)
         sql = "INSERT INTO gram_requests (name, worker, number) SELECT unnest(?::text[]), ?, ?"
         execute(sql, counted, self._worker, number)
         return Permission(0.0, number, is_counted=bool(counted), is_probe=bool(probed))
@@ -280,12 +251,7 @@ class SharedLimits:
 
     def hold_back(self, name: str, seconds: float) -> None:
         """Have no worker send a request that counts for a name, for an hour at most."""
-        sql = (
-            "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
-            f"VALUES (?, 1, {CLOCK}, {CLOCK} + ?) ON CONFLICT (name) DO UPDATE "
-            "SET not_before = greatest(held.not_before, excluded.not_before)"
-        )
-        self._database.execute(sql, name, min(seconds, LONGEST_WAIT))
+        self._database.execute(SQL["hold_back"], name, min(seconds, LONGEST_WAIT))
 
     def failed(self, name: str, reason: str) -> tuple[float, bool]:
         """Say that a model did not answer: it is left alone, and then asked by one at a time.
@@ -301,19 +267,15 @@ class SharedLimits:
         execute = self._database.execute
 
         def work() -> tuple[float, int]:
-            execute(_WITH_BUCKETS.format(names="(VALUES (?)) AS given (name)"), name)
+            execute(SQL["make_bucket"], name)
             sql = (
-                f"SELECT not_before - {CLOCK}, failures FROM gram_buckets WHERE name = ? FOR UPDATE"
+                "SELECT not_before - {clock}, failures FROM gram_buckets WHERE name = ? FOR UPDATE"
             )
             ((left, failures),) = execute(sql, name)
             if failures and left > 0:  # others have said so meanwhile
                 return left, failures
             seconds = min(_SHORTEST * 2 ** min(failures, 10), _LONGEST)
-            sql = (
-                f"UPDATE gram_buckets SET not_before = {CLOCK} + ?, probed = 0, "
-                "failures = failures + 1 WHERE name = ?"
-            )
-            execute(sql, seconds, name)
+            execute(SQL["failed"], seconds, name)
             return seconds, failures
 
         seconds, failures = self._database.together(work)
@@ -334,11 +296,7 @@ class SharedLimits:
 
     def is_held(self, names: Iterable[str]) -> bool:
         """Whether a provider of some names is left alone now."""
-        sql = (
-            f"SELECT 1 FROM gram_buckets WHERE name = ANY(?) AND (not_before > {CLOCK} "
-            f"OR (failures > 0 AND probed > {CLOCK} - ?)) LIMIT 1"
-        )
-        return bool(self._database.execute(sql, list(names), _PROBE))
+        return bool(self._database.execute(SQL["is_held"], list(names), _PROBE))
 
 
 @frozen

@@ -28,7 +28,7 @@ from ..json_text import write_json
 from . import queue as run_queue
 from .database_errors import is_of_database, log_event, reason_of
 from .limits import SharedLimits
-from .queue import ALIVE, CLOCK, LOOK, LOOK_NOW, LaterError, RunQueue, tell_some
+from .queue import LOOK, LOOK_NOW, SQL, LaterError, RunQueue, tell_some
 from .submission import Schedule, postgres_of, submit_due
 
 if TYPE_CHECKING:
@@ -84,15 +84,9 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
     """
     expect(store, RunStore, "store", by="workers_now")
     database = postgres_of(store)
-    found = database.execute(
-        f"SELECT id, {CLOCK} - seen, (SELECT coalesce(array_agg(r.id ORDER BY r.id), '{{}}') "
-        "FROM gram_runs AS r WHERE r.status = 'running' "
-        f"AND starts_with(r.owner, process || '/') AND leased_until >= {CLOCK}), "
-        f"cardinality(queues) - 1, leaves {ALIVE} ORDER BY id"
-    )
     return tuple(
         WorkerNow(name, silent, tuple(runs), queues, tuple(sorted(set(leaves.values()))))
-        for name, silent, runs, queues, leaves in found
+        for name, silent, runs, queues, leaves in database.execute(SQL["workers_now"])
     )
 
 
@@ -103,16 +97,8 @@ def overview(store: RunStore) -> Overview:
 
 
 def _overview(database: PostgresDatabase) -> Overview:
-    statuses = database.execute(
-        f"SELECT CASE WHEN status = 'running' AND leased_until < {CLOCK} THEN 'stopped' "
-        f"ELSE status END, count(*) FROM gram_runs WHERE status IN {_GOING} GROUP BY 1"
-    )
-    since = "greatest(due, CASE status WHEN 'queued' THEN created ELSE changed END)"
-    waiting = f"queue IS NOT NULL AND status IN ('queued', 'stopped') AND due <= {CLOCK}"
-    ((count, oldest, seconds),) = database.execute(
-        f"SELECT count(*), (array_agg(id ORDER BY {since}))[1], "
-        f"coalesce({CLOCK} - min({since}), 0) FROM gram_runs WHERE {waiting}"
-    )
+    statuses = database.execute(SQL["statuses"])
+    ((count, oldest, seconds),) = database.execute(SQL["waiting"])
     return Overview(dict(statuses), count, oldest, seconds)
 
 
@@ -183,37 +169,16 @@ def seen(
         The time, in seconds since 1970, and whether the worker is to look for all: whoever comes
         first some time after the last look does.
     """
-    sql = (
-        "INSERT INTO gram_workers AS worker "
-        "(id, channel, seen, looked, process, queues, leaves) "
-        "SELECT ?, ?, now, CASE WHEN last BETWEEN now - ? AND now THEN 0 ELSE now END, "
-        f"?, ?, ?::jsonb FROM (SELECT {CLOCK} AS now, "
-        "(SELECT max(looked) FROM gram_workers) AS last) AS clock "
-        "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, queues = excluded.queues, "
-        "leaves = excluded.leaves, "
-        "looked = CASE excluded.looked WHEN 0 THEN worker.looked ELSE excluded.looked END "
-        "RETURNING seen, looked = seen"
-    )
     now_here = (this_process(), list(queues), write_json(dict(leaves)))
-    ((now, looks),) = database.execute(sql, worker, channel, _ONE_LOOK, *now_here)
+    ((now, looks),) = database.execute(SQL["seen"], worker, channel, _ONE_LOOK, *now_here)
     return float(now), bool(looks)
 
 
 def forget_dead(database: PostgresDatabase) -> None:
     """Forget the workers that have died, and the requests that they had under way."""
-    dead = f"SELECT id FROM gram_workers WHERE seen < {CLOCK} - ?"
+    dead = "SELECT id FROM gram_workers WHERE seen < {clock} - ?"
     database.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", run_queue.SEEN)
     database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", run_queue.SEEN)
-
-
-QUEUES: Final = (  # from one name to the next in the index: a queue may have many runs
-    "WITH RECURSIVE each AS (SELECT min(queue) AS queue FROM gram_runs UNION ALL "
-    "SELECT (SELECT min(queue) FROM gram_runs WHERE gram_runs.queue > each.queue) "
-    "FROM each WHERE queue IS NOT NULL) "
-    "SELECT queue, (SELECT min(id) FROM gram_runs WHERE gram_runs.queue = each.queue) "
-    "FROM each WHERE queue IS NOT NULL"
-)
-"""SQL for the queues that have runs, by their names, each with one of its runs."""
 
 
 def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
@@ -229,15 +194,10 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
     database = run_queue.with_workers(store)
     if database is None:
         return {}
-    found = database.execute(
-        f"SELECT r.id, {run_queue.FIRST_TURN}, due, due > {CLOCK}, "
-        f"(SELECT coalesce(bool_or(queue = ANY(queues)), FALSE) {ALIVE}), "
-        f"(SELECT count(*) {ALIVE}), (SELECT array_agg(DISTINCT leaves ->> queue) {ALIVE}) "
-        "FROM gram_runs AS r "
-        "WHERE r.id = ANY(?) AND queue IS NOT NULL AND r.status IN ('queued', 'stopped')",
-        list(runs),
-    )
-    return {row[0]: reason for row in found if (reason := _why(*row[1:]))}
+    turns = {run: first for run, first, _ in database.execute(SQL["first_turns"], [*runs])}
+    found = database.execute(SQL["why_queued"], [*runs])
+    reasons = {run: _why(turns.get(run), *facts) for run, *facts in found}
+    return {run: reason for run, reason in reasons.items() if reason}
 
 
 def _why(
@@ -363,7 +323,7 @@ class Looks:
         for queue, error in list(self._left.items()):
             if error.held and not self._limits.is_held(error.held):
                 del self._left[queue]  # it is learned of again
-        for name, run in self._database.execute(QUEUES):
+        for name, run in self._database.execute(SQL["queues"]):
             if name in self.queues or name in self._left or not (found := self._read(run)):
                 continue
             if reason := self._why_not(found):

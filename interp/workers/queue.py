@@ -18,59 +18,22 @@ from attrs import define, field
 from gram.extras import install
 
 from ..errors import ConfigurationError
-from ..history.stores import ENDED, PostgresDatabase, RunStore, StoreLike, make_tables, opened
+from ..history.stores import (
+    ENDED,
+    PostgresDatabase,
+    RunStore,
+    StoreLike,
+    make_tables,
+    opened,
+    statements_of,
+    tables_of,
+)
 
 if TYPE_CHECKING:
     import psycopg
 
 
 _FORMAT: Final = 1
-
-_TABLES: Final = (
-    # Who works now, and when it last looked for all: how its leases begin, the queues that it takes
-    # runs from, and why it leaves others, by their names.
-    # Nothing is lost when a crash of the server empties an unlogged table.
-    """
-    CREATE UNLOGGED TABLE gram_workers (
-        id TEXT PRIMARY KEY,
-        channel TEXT NOT NULL,
-        seen DOUBLE PRECISION NOT NULL,
-        looked DOUBLE PRECISION NOT NULL,
-        process TEXT NOT NULL,
-        queues TEXT[] NOT NULL,
-        leaves JSONB NOT NULL
-    )
-    """,
-    # What may be asked of a provider, of a model, or for a tenant.
-    """
-    CREATE TABLE gram_limits (
-        name TEXT PRIMARY KEY,
-        at_once INT,
-        per_minute DOUBLE PRECISION
-    )
-    """,
-    # Until when it is left alone; how often it did not answer since it last did, and when it was
-    # last asked whether it does again.
-    """
-    CREATE UNLOGGED TABLE gram_buckets (
-        name TEXT PRIMARY KEY,
-        tokens DOUBLE PRECISION NOT NULL,
-        filled DOUBLE PRECISION NOT NULL,
-        not_before DOUBLE PRECISION NOT NULL DEFAULT 0,
-        failures INT NOT NULL DEFAULT 0,
-        probed DOUBLE PRECISION NOT NULL DEFAULT 0
-    )
-    """,
-    """
-    CREATE UNLOGGED TABLE gram_requests (
-        name TEXT NOT NULL,
-        worker TEXT NOT NULL,
-        number BIGINT NOT NULL,
-        since DOUBLE PRECISION NOT NULL DEFAULT extract(epoch FROM clock_timestamp()),
-        PRIMARY KEY (name, worker, number)
-    )
-    """,
-)
 
 
 def make_worker_tables(database: PostgresDatabase) -> None:
@@ -81,7 +44,7 @@ def make_worker_tables(database: PostgresDatabase) -> None:
     """
 
     def statements() -> Iterator[str]:
-        yield from _TABLES
+        yield from tables_of(__file__)
         if database.execute("SELECT to_regclass('procrastinate_jobs')::text") == [(None,)]:
             from procrastinate.schema import SchemaManager
 
@@ -89,9 +52,6 @@ def make_worker_tables(database: PostgresDatabase) -> None:
 
     make_tables(database, "the queue of its workers", "gram_workers_format", _FORMAT, statements)
 
-
-CLOCK: Final = PostgresDatabase.clock
-"""SQL for the time in seconds since 1970: the server's, which is the same for all workers."""
 
 LOOK: Final = 2.0
 """Seconds between two signs of life of a worker, and between two looks for work of dead ones."""
@@ -121,9 +81,6 @@ MOST_PRIORITY: Final = 1_000_000
 _BEGUN_FIRST: Final = 2 * MOST_PRIORITY + 1
 """What a run that has begun is ahead of all that have not: else they would keep it waiting."""
 
-ALIVE: Final = f"FROM gram_workers WHERE seen > {CLOCK} - {SEEN}"
-"""SQL for the workers that live."""
-
 LOOK_NOW: Final = '{"type": "job_inserted", "job_id": 0}'
 """What tells a worker to look, as Procrastinate says it."""
 
@@ -131,26 +88,7 @@ LOOK_NOW: Final = '{"type": "job_inserted", "job_id": 0}'
 LONGEST_WAIT: Final = 3600.0
 """The seconds after which a run is looked at again in any case."""
 
-_HAS_GONE_ON = (
-    "EXISTS (SELECT 1 FROM gram_conversations AS talk WHERE talk.name = {turn}.conversation "
-    "AND talk.size <> {turn}.messages)"
-)
-
-FIRST_TURN: Final = (
-    "(SELECT other.id FROM gram_runs AS other "
-    "WHERE other.conversation = r.conversation AND other.id <> r.id AND ("
-    f"(other.status = 'running' AND other.leased_until >= {CLOCK}) OR ((other.status = 'queued' OR "
-    "(other.status IN ('running', 'stopped', 'waiting') AND other.queue IS NOT NULL "
-    f"AND NOT {_HAS_GONE_ON.format(turn='other')})) "
-    "AND (other.status = 'queued', other.created, other.id) < "
-    "(r.status = 'queued', r.created, r.id))) "
-    "ORDER BY other.status = 'queued', other.created, other.id LIMIT 1)"
-)
-"""SQL for the turn of the conversation of a run ``r`` that goes first, or NULL.
-
-It is one that somebody drives, or, of those that are to go on, what has begun before what has not.
-One that can never go on keeps none waiting.
-"""
+SQL: Final = statements_of(__file__, seen=SEEN, longest=LONGEST_REQUEST)
 
 
 @define
@@ -216,11 +154,7 @@ class RunQueue:
         """
 
         def work() -> None:
-            sql = (
-                "UPDATE gram_runs SET queue = ?, due = ?, attempts = 0, deaths = 0 "
-                "WHERE id = ? AND queue IS NULL"
-            )
-            self._database.execute(sql, queue, due or 0.0, run)
+            self._database.execute(SQL["add"], queue, due or 0.0, run)
             self.put(run)
 
         self._database.together(work)
@@ -238,16 +172,10 @@ class RunQueue:
     def _put(self, connection: psycopg.Connection[Any], run: str, seconds: float) -> None:
         from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 
-        row = connection.execute(
-            f"SELECT queue, priority + CASE status WHEN 'queued' THEN 0 ELSE {_BEGUN_FIRST} END, "
-            "to_timestamp(greatest(due, now + %s)), due <= now AND %s <= 0 "
-            f"FROM gram_runs, (SELECT {CLOCK} AS now) AS clock "
-            "WHERE id = %s AND queue IS NOT NULL",
-            (seconds, seconds, run),
-        ).fetchone()
-        if row is None:
+        found = self._database.execute(SQL["job"], _BEGUN_FIRST, seconds, seconds, run)
+        if not found:
             return
-        queue, priority, at, is_due = row
+        queue, priority, at, is_due = found[0]
         try:
             with connection.transaction():
                 when = None if is_due else at
@@ -256,11 +184,7 @@ class RunQueue:
                     connection=connection,
                 ).defer(run=run)  # fmt: skip
         except AlreadyEnqueued:
-            connection.execute(
-                "UPDATE procrastinate_jobs SET scheduled_at = %s "
-                "WHERE queueing_lock = %s AND status = 'todo' AND scheduled_at > %s",
-                (at, run, at),
-            )
+            self._database.execute(SQL["put_job_forward"], at, run, at)
         except ConnectorException as error:
             raise error.__cause__ or error from None
         if is_due:
@@ -274,45 +198,28 @@ class RunQueue:
 
     def idle(self, run: str) -> float:
         """For how many seconds a run has been as it is now."""
-        sql = f"SELECT {CLOCK} - changed FROM gram_runs WHERE id = ?"
+        sql = "SELECT {clock} - changed FROM gram_runs WHERE id = ?"
         return float(self._database.value(sql, run) or 0.0)
 
     def goes_first(self, run: str) -> list[tuple[str, bool]]:
         """The turn of a run's conversation that goes before it, and whether workers drive that."""
-        return self._database.execute(
-            "SELECT id, queue IS NOT NULL FROM gram_runs WHERE id = "
-            f"(SELECT {FIRST_TURN} FROM gram_runs AS r WHERE id = ? AND conversation IS NOT NULL)",
-            run,
-        )
+        found = self._database.execute(SQL["first_turns"], [run])
+        return [(first, is_driven) for _, first, is_driven in found]
 
     def has_gone_on(self, run: str) -> bool:
         """Whether a turn has begun, and its conversation has gone on since, so that it cannot."""
-        sql = (
-            "SELECT r.id FROM gram_runs AS r WHERE r.id = ? AND r.status <> 'done' "
-            f"AND {_HAS_GONE_ON.format(turn='r')} "
-            "AND EXISTS (SELECT 1 FROM gram_entries WHERE run = r.id AND seq > 0)"
-        )
-        return bool(self._database.execute(sql, run))
+        return bool(self._database.execute(SQL["has_gone_on"], run))
 
     def follow(self, run: str) -> None:
         """Have a turn that has not begun follow what was said in its conversation so far."""
-        self._database.execute(
-            "UPDATE gram_runs AS r SET messages = talk.size FROM gram_conversations AS talk "
-            f"WHERE r.id = ? AND talk.name = r.conversation AND r.leased_until < {CLOCK} "
-            "AND NOT EXISTS (SELECT 1 FROM gram_entries WHERE run = r.id AND seq > 0)",
-            run,
-        )
+        self._database.execute(SQL["follow"], run)
 
     def ended(self, run: str) -> None:
         """Take a run that has ended off the queue, and let the next of its conversation begin."""
 
         def work() -> None:
             self._database.execute("UPDATE gram_runs SET queue = NULL WHERE id = ?", run)
-            sql = (
-                "SELECT r.id FROM gram_runs AS r JOIN gram_runs AS ended USING (conversation) "
-                "WHERE ended.id = ? AND r.status = 'queued' ORDER BY r.created, r.id LIMIT 1"
-            )
-            if following := self._database.value(sql, run):
+            if following := self._database.value(SQL["next_turn"], run):
                 self.put(following)
 
         self._database.together(work)
@@ -332,12 +239,7 @@ class RunQueue:
             events: how many events are recorded of it.
             left_by: the owner that has died with it just now, if any.
         """
-        sql = (
-            "UPDATE gram_runs SET status = 'stopped', owner = NULL, died_after = ?, "
-            "deaths = 1 + CASE died_after WHEN ? THEN deaths ELSE 0 END "
-            "WHERE id = ? AND status = 'running' AND owner = ?"
-        )
-        self._database.execute(sql, events, events, run, left_by)
+        self._database.execute(SQL["count_death"], events, events, run, left_by)
         sql = "SELECT deaths FROM gram_runs WHERE id = ? AND died_after = ?"
         return int(self._database.value(sql, run, events) or 0)
 
@@ -382,8 +284,4 @@ def tell_some(database: PostgresDatabase, queue: str) -> None:
 
     The others look by themselves, so a job is found soon also if these are busy.
     """
-    sql = (
-        f"SELECT pg_notify(channel, ?) FROM (SELECT channel {ALIVE} "
-        f"AND ? = ANY(queues) ORDER BY random() LIMIT 8) AS told"
-    )
-    database.execute(sql, LOOK_NOW, queue)
+    database.execute(SQL["tell_some"], LOOK_NOW, queue)

@@ -14,7 +14,7 @@ from .addresses import (
     run_named,
 )
 from .conversations import Conversation
-from .database import make_tables
+from .database import make_tables, statements_of, tables_of
 from .databases import PostgresDatabase
 from .kept_conversations import FileConversation, KeptConversation, open_conversation
 from .leases import ENDED, Lease, RunStatus, process_of, this_process

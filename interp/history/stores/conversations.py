@@ -13,7 +13,7 @@ from gram.errors import expect
 from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
 from ..records import message_to_pattern, messages_of, pattern_line
-from .database import Database
+from .database import SQL, Database
 
 if TYPE_CHECKING:
     from .run_store import RunStore
@@ -75,21 +75,12 @@ class Conversation:
 
     def between(self, begin: int, end: int) -> ConversationContext:
         """The messages from one on to before another."""
-        sql = (
-            "SELECT text FROM gram_messages WHERE conversation = ? AND seq >= ? AND seq < ? "
-            "ORDER BY seq"
-        )
-        found = self._database.execute(sql, self.name, begin, end)
+        found = self._database.execute(SQL["messages"], self.name, begin, end)
         return messages_of(text for (text,) in found)
 
     def unfinished_turn(self) -> str | None:
         """The run of its last turn, if that has no answer and no worker is to go on with it."""
-        sql = (
-            "SELECT id FROM gram_runs JOIN gram_conversations ON conversation = name "
-            "WHERE name = ? AND messages = size AND queue IS NULL "
-            "AND status NOT IN ('done', 'cancelled', 'queued') ORDER BY created DESC LIMIT 1"
-        )
-        found: str | None = self._database.value(sql, self.name)
+        found: str | None = self._database.value(SQL["unfinished_turn"], self.name)
         return found
 
     # --- changing
@@ -174,11 +165,7 @@ class Conversation:
         """
         sql = "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING changed"
         changed: float | None = self._database.value(sql, self.name)
-        sql = (
-            "SELECT id FROM gram_runs WHERE conversation = ? AND (status = 'queued' OR "
-            f"(status = 'running' AND leased_until >= {self._database.clock}))"
-        )
-        if turn := self._database.value(sql, self.name):
+        if turn := self._database.value(SQL["turn_on_its_way"], self.name):
             raise RunTakenError(
                 f"{self._database.name}: a turn of the conversation {self.name} is queued or under "
                 f"way: run {turn}\n  hint: cancel it first"
@@ -197,12 +184,7 @@ class Conversation:
         Raises:
             StoreError: the conversation was removed meanwhile.
         """
-        sql = (
-            "INSERT INTO gram_conversations (name, size, run, program, changed) "
-            f"VALUES (?, 0, '', ?, {self._database.clock}) "
-            "ON CONFLICT (name) DO UPDATE SET program = excluded.program RETURNING size"
-        )
-        if self._database.value(sql, self.name, program) < before:
+        if self._database.value(SQL["begin_turn"], self.name, program) < before:
             raise StoreError(
                 f"the conversation {self.name} was removed since this turn began\n  {_SAY_AGAIN}"
             )
@@ -230,22 +212,14 @@ class Conversation:
         self._grown_to(len(messages), run)
 
     def _grown_to(self, size: int, run: str) -> None:
-        sql = (
-            f"UPDATE gram_conversations SET size = ?, run = ?, changed = {self._database.clock} "
-            "WHERE name = ?"
-        )
-        self._database.execute(sql, size, run, self.name)
+        self._database.execute(SQL["grow_conversation"], size, run, self.name)
 
     def locked(self) -> tuple[int, str]:
         """How many messages it has, and the run of its last turn; others wait to change it.
 
         It is made, if it is not there.
         """
-        sql = (
-            "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
-            "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run"
-        )
-        ((size, run),) = self._database.execute(sql, self.name)
+        ((size, run),) = self._database.execute(SQL["lock_conversation"], self.name)
         return size, run
 
     @property

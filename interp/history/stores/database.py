@@ -1,14 +1,16 @@
 """What a store needs of a database, and its tables.
 
-The SQL of a store is written once. It uses ``?`` for values, and what both databases know; the
-rest is here: the clock, and the lock of a row.
+The SQL of a store is written once. It uses ``?`` for values, and what both databases know; for the
+rest, it has ``{clock}`` and ``{row_lock}``. What is longer than a line is in ``statements.sql``.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 from weakref import WeakSet
@@ -43,6 +45,28 @@ _left: list[object] = []
 """Connections of parents, which must not be closed in a process that was forked."""
 
 
+def tables_of(module: str) -> list[str]:
+    """The statements of the ``tables.sql`` beside a module."""
+    return Path(module).with_name("tables.sql").read_text("utf-8").split(";\n")[:-1]
+
+
+def statements_of(module: str, **parts: float) -> dict[str, str]:
+    """The statements of the ``statements.sql`` beside a module, by the names before them.
+
+    Args:
+        module: the file of the module.
+        **parts: what stands for a name in braces.
+    """
+    text = Path(module).with_name("statements.sql").read_text("utf-8")
+    for name, value in parts.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    _, *found = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
+    return dict(zip(found[::2], found[1::2], strict=True))
+
+
+SQL: Final = statements_of(__file__)
+
+
 class Database(ABC):
     """A database that holds a store, with one connection for each process.
 
@@ -69,9 +93,17 @@ class Database(ABC):
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement; it may be carried out twice if the connection is lost.
 
+        Args:
+            sql: the statement, with ``{clock}`` and ``{row_lock}`` for those of the database.
+            *values: what the marks ``?`` in it stand for.
+
         Raises:
             StoreError: the database cannot be reached, or refuses the statement.
         """
+
+    def own(self, sql: str) -> str:
+        """A statement as this database knows it."""
+        return sql.replace("{clock}", self.clock).replace("{row_lock}", self.row_lock)
 
     def value(self, sql: str, *values: object) -> Any:
         """The first value that a statement gives, see `execute`; None for no row."""
@@ -193,76 +225,6 @@ def make_tables(
 
 _FORMAT: Final = 1
 
-_TABLES: Final = (
-    # A turn of a conversation says how many messages that had before it, none of which is in its
-    # first entry. A run that workers are to drive has the name of its queue, until it has ended.
-    # It may begin when it is due; then how often it has failed in a way that may pass, how many
-    # workers died with it one after the other, and how many events it had when the last one did.
-    """
-    CREATE TABLE gram_runs (
-        id TEXT NOT NULL PRIMARY KEY,
-        status TEXT NOT NULL,
-        agent TEXT NOT NULL,
-        model TEXT NOT NULL,
-        filename TEXT NOT NULL,
-        program TEXT NOT NULL,
-        parent TEXT,
-        tenant TEXT,
-        conversation TEXT,
-        messages BIGINT,
-        priority BIGINT NOT NULL,
-        trace TEXT,
-        created DOUBLE PRECISION NOT NULL,
-        changed DOUBLE PRECISION NOT NULL,
-        fence BIGINT NOT NULL,
-        owner TEXT,
-        leased_until DOUBLE PRECISION NOT NULL,
-        input_tokens BIGINT,
-        output_tokens BIGINT,
-        reason TEXT,
-        queue TEXT,
-        due DOUBLE PRECISION NOT NULL DEFAULT 0,
-        attempts BIGINT NOT NULL DEFAULT 0,
-        deaths BIGINT NOT NULL DEFAULT 0,
-        died_after BIGINT NOT NULL DEFAULT 0
-    )
-    """,
-    "CREATE INDEX gram_runs_created ON gram_runs (created, id)",
-    "CREATE INDEX gram_runs_status ON gram_runs (status, created, id)",
-    "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created, id)",
-    "CREATE INDEX gram_runs_agent ON gram_runs (agent, created, id)",
-    "CREATE INDEX gram_runs_tenant ON gram_runs (tenant, created, id)",
-    "CREATE INDEX gram_runs_queue ON gram_runs (queue, id) WHERE queue IS NOT NULL",
-    """
-    CREATE TABLE gram_entries (
-        run TEXT NOT NULL,
-        seq BIGINT NOT NULL,
-        fence BIGINT NOT NULL,
-        text TEXT NOT NULL,
-        PRIMARY KEY (run, seq)
-    )
-    """,
-    """
-    CREATE TABLE gram_conversations (
-        name TEXT NOT NULL PRIMARY KEY,
-        size BIGINT NOT NULL,
-        run TEXT NOT NULL,
-        program TEXT NOT NULL DEFAULT '',
-        changed DOUBLE PRECISION NOT NULL DEFAULT 0
-    )
-    """,
-    "CREATE INDEX gram_conversations_program ON gram_conversations (program, changed)",
-    "CREATE INDEX gram_conversations_changed ON gram_conversations (changed, name)",
-    """
-    CREATE TABLE gram_messages (
-        conversation TEXT NOT NULL,
-        seq BIGINT NOT NULL,
-        text TEXT NOT NULL,
-        PRIMARY KEY (conversation, seq)
-    )
-    """,
-)
-
 
 def has_store(database: Database) -> bool:
     """Whether a database has the tables of a store, of whatever format.
@@ -279,4 +241,4 @@ def make_store(database: Database) -> None:
     Raises:
         StoreError: the database cannot be used, or has a store of another format.
     """
-    make_tables(database, "the store", "gram_store", _FORMAT, lambda: _TABLES)
+    make_tables(database, "the store", "gram_store", _FORMAT, lambda: tables_of(__file__))

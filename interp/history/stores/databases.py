@@ -92,7 +92,7 @@ class PostgresDatabase(Database):
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
-        return self.connected(lambda connection: _carried_out(connection, sql, values))
+        return self.connected(lambda connection: _carried_out(connection, self.own(sql), values))
 
     def together(self, work: Callable[[], T]) -> T:
         """Carry out all statements of some work, or none, see `Database.together`."""
@@ -193,7 +193,7 @@ class SqliteDatabase(Database):
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
         with self._telling(), self._using:
-            return self._connected().execute(sql, values).fetchall()
+            return self._connected().execute(self.own(sql), values).fetchall()
 
     def together(self, work: Callable[[], T]) -> T:
         """Carry out all statements of some work, or none, see `Database.together`."""

@@ -21,7 +21,7 @@ from attrs import define, field
 from ...errors import RunTakenError, StoreError
 from ...machine import Message, Usage
 from .conversations import Conversation
-from .database import Rows, anew_after_fork, kept_text
+from .database import SQL, Rows, anew_after_fork, kept_text
 
 if TYPE_CHECKING:
     from .run_store import RunStore
@@ -136,12 +136,7 @@ class Lease:
 
     def _is_written(self, entry: str, place: int) -> bool:
         database = self.store.database
-        sql = (
-            "INSERT INTO gram_entries (run, seq, fence, text) SELECT id, ?, fence, ? "
-            f"FROM gram_runs WHERE id = ? AND fence = ?{database.row_lock} "
-            "ON CONFLICT (run, seq) DO NOTHING RETURNING seq"
-        )
-        if database.execute(sql, place, entry, self.run, self.fence):
+        if database.execute(SQL["append"], place, entry, self.run, self.fence):
             return True
         # written before, where its success could not be told
         sql = "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ? AND text = ?"
@@ -170,14 +165,8 @@ class Lease:
         self.is_held, database = False, self.store.database
 
         def work() -> Rows:
-            sql = (
-                f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {database.clock}, "
-                "status = ?, input_tokens = COALESCE(?, input_tokens), "
-                "output_tokens = COALESCE(?, output_tokens), reason = ? "
-                "WHERE id = ? AND fence = ? RETURNING conversation, messages"
-            )
             told = (usage.input_tokens, usage.output_tokens, reason and kept_text(reason))
-            left = database.execute(sql, status, *told, self.run, self.fence)
+            left = database.execute(SQL["let_go"], status, *told, self.run, self.fence)
             if left and status == "done" and left[0][1] is not None:
                 conversation, before = left[0]
                 Conversation(self.store, conversation).add_turn(self.run, before, context)
@@ -188,13 +177,8 @@ class Lease:
 
     def claim(self, size: int | None, fence: int, had_ended: bool) -> None:
         """Claim a run that nobody has, see `RunStore.claim`."""
-        database, name = self.store.database, self.store.name_of(self.run)
-        sql = (
-            "SELECT status, COALESCE(owner, ''), leased_until, "
-            f"owner IS NULL OR leased_until < {database.clock}, conversation, messages "
-            "FROM gram_runs WHERE id = ?"
-        )
-        found = database.execute(sql, self.run)
+        name = self.store.name_of(self.run)
+        found = self.store.database.execute(SQL["holder"], self.run)
         if not found:
             raise self.store.no_run(self.run)
         status, holder, until, is_free, conversation, before = found[0]
@@ -224,12 +208,7 @@ class Lease:
 
     def _take(self, condition: str, *values: object) -> bool:
         """Become the owner of the run where a condition holds."""
-        clock = self.store.database.clock
-        sql = (
-            "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', reason = NULL, "
-            f"leased_until = {clock} + ?, changed = {clock} WHERE id = ? AND {condition} "
-            "RETURNING fence, (SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
-        )
+        sql = SQL["claim"].replace("{condition}", condition)
         claimed = self.store.database.execute(sql, self.owner, LEASE, self.run, *values)
         for fence, size in claimed:
             self.fence, self.size = fence, size or 0
@@ -257,10 +236,7 @@ class Lease:
         name = self.store.name_of(self.run)
         if conversation.locked()[0] != before:
             raise RunTakenError(f"{name}: {conversation.gone_on}")
-        sql = (
-            "SELECT id FROM gram_runs WHERE conversation = ? AND id <> ? "
-            f"AND status = 'running' AND leased_until >= {self.store.database.clock}"
-        )
+        sql = SQL["other_turn_under_way"]
         if other := self.store.database.value(sql, conversation.name, self.run):
             raise RunTakenError(
                 f"{name}: another turn of the conversation {conversation.name} is under way: "
@@ -269,11 +245,7 @@ class Lease:
 
     def renew(self) -> None:
         """Renew it; where somebody else has the run, or nobody any more, it is held no more."""
-        sql = (
-            f"UPDATE gram_runs SET leased_until = {self.store.database.clock} + ? "
-            "WHERE owner IS NOT NULL AND id = ? AND fence = ? RETURNING id"
-        )
-        renewed = self.store.database.execute(sql, LEASE, self.run, self.fence)
+        renewed = self.store.database.execute(SQL["renew"], LEASE, self.run, self.fence)
         self.is_held = self.is_held and bool(renewed)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, get_args
 
-from attrs import asdict, field, frozen
+from attrs import asdict, astuple, field, frozen
 
 from gram import ArgumentError
 from gram.errors import expect, expect_all
@@ -20,16 +20,9 @@ from ...machine import Usage, empty_context
 from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
 from .conversations import Conversation
-from .database import Database, Rows, in_pages, kept_text, make_store
+from .database import SQL, Database, Rows, in_pages, kept_text, make_store
 from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, new_owner, process_of
 
-_LEFT: Final = "left"
-"""What a row has as its status where its owner was not heard of any more."""
-_COLUMNS: Final = (
-    "created, id, {standing}, agent, model, filename, program, parent, tenant, conversation, "
-    "priority, trace, changed, input_tokens, output_tokens, reason, "
-    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id), owner"
-)
 _NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
 
 
@@ -157,7 +150,7 @@ def _row(row: tuple[Any, ...]) -> RunRow:
     created, run, status, *facts = row[:12]
     changed, input_tokens, output_tokens, reason, entries, owner = row[12:]
     left_by = None
-    if status == _LEFT or (status == "running" and owner is not None and is_dead(owner)):
+    if status == "left" or (status == "running" and owner is not None and is_dead(owner)):
         left_by, status = owner, "stopped"
         reason = f"left by a dead process: {process_of(owner)}"
     return RunRow(
@@ -173,7 +166,7 @@ def _row(row: tuple[Any, ...]) -> RunRow:
     )
 
 
-def _has_status(status: Sequence[RunStatus], clock: str) -> str:
+def _has_status(status: Sequence[RunStatus]) -> str:
     """SQL for the runs that have one of some statuses.
 
     A run whose owner is not heard of any more has stopped.
@@ -181,9 +174,9 @@ def _has_status(status: Sequence[RunStatus], clock: str) -> str:
     plain = ", ".join(f"'{each}'" for each in status if each != "running")
     parts = [f"status IN ({plain})"] if plain else []
     if "running" in status:
-        parts.append(f"(status = 'running' AND leased_until >= {clock})")
+        parts.append("(status = 'running' AND leased_until >= {clock})")
     if "stopped" in status:
-        parts.append(f"(status = 'running' AND leased_until < {clock})")
+        parts.append("(status = 'running' AND leased_until < {clock})")
     return f"({' OR '.join(parts) or 'FALSE'})"
 
 
@@ -266,25 +259,14 @@ class RunStore:
         """
         database = self.ready()
         maker = new_owner()
-        columns = asdict(facts) | {
-            "id": run,
-            "status": status,
-            "messages": None if facts.conversation is None else before,
-            "owner": maker,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "reason": reason and kept_text(reason),
-        }
+        messages = None if facts.conversation is None else before
+        ended = (usage.input_tokens, usage.output_tokens, reason and kept_text(reason))
+        columns = (run, status, *astuple(facts), messages, *ended, maker)
 
         def make() -> Rows:
             if facts.conversation is not None:
                 Conversation(self, facts.conversation).begin_turn(before, path)
-            sql = (
-                f"INSERT INTO gram_runs ({', '.join(columns)}, created, changed, fence, "
-                f"leased_until) VALUES ({', '.join('?' * len(columns))}, {database.clock}, "
-                f"{database.clock}, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING id"
-            )
-            made = database.execute(sql, *columns.values())
+            made = database.execute(SQL["create_run"], *columns)
             sql = "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)"
             for place, entry in enumerate([head, *entries] if made else ()):
                 database.execute(sql, run, place, entry)
@@ -445,13 +427,8 @@ class RunStore:
         """The runs for which all conditions hold that have a value, the newest first."""
         database = self.ready()
         given = {each: value for each, value in conditions.items() if value is not None}
-        wanted = [_has_status(status, database.clock)] if status else []
-        standing = (
-            f"CASE WHEN status = 'running' AND leased_until < {database.clock} "
-            f"THEN '{_LEFT}' ELSE status END"
-        )
-        where = " AND ".join(["TRUE", *given, *wanted])
-        select = f"SELECT {_COLUMNS.format(standing=standing)} FROM gram_runs WHERE {where}"
+        wanted = [_has_status(status)] if status else []
+        select = f"{SQL['runs']} WHERE {' AND '.join(['TRUE', *given, *wanted])}"
         return map(_row, in_pages(database, select, [*given.values()], ("created", "id"), limit))
 
     def prune(
@@ -471,8 +448,8 @@ class RunStore:
         expect_status(status, by="prune")
         expect(tenant, (str, type(None)), "tenant", by="prune")
         database = self.ready()
-        is_free = f"(owner IS NULL OR leased_until < {database.clock})"
-        where = f"{_has_status(status, database.clock)} AND changed < ? AND {is_free}"
+        is_free = "(owner IS NULL OR leased_until < {clock})"
+        where = f"{_has_status(status)} AND changed < ? AND {is_free}"
         values: list[object] = [before.timestamp()]
         if tenant is not None:
             where, values = f"{where} AND tenant = ?", [*values, tenant]
@@ -525,12 +502,8 @@ class RunStore:
         """
         expect(before, (datetime, type(None)), "before", by="conversations")
         expect(limit, (int, type(None)), "limit", by="conversations")
-        sql = (
-            "SELECT changed, name FROM gram_conversations "
-            "WHERE size > 0 AND changed < COALESCE(?, changed + 1)"
-        )
         values = [before and before.timestamp()]
-        found = in_pages(self.ready(), sql, values, ("changed", "name"), limit)
+        found = in_pages(self.ready(), SQL["conversations"], values, ("changed", "name"), limit)
         return (Conversation(self, name, datetime.fromtimestamp(at, UTC)) for at, name in found)
 
     def prune_conversations(self, before: datetime) -> int:
@@ -548,9 +521,5 @@ class RunStore:
         for each in self.conversations(before=before):
             with suppress(RunTakenError):
                 removed += each.remove(before)
-        sql = (
-            "DELETE FROM gram_conversations WHERE size = 0 AND changed < ? AND NOT EXISTS "
-            "(SELECT 1 FROM gram_runs WHERE conversation = name)"
-        )
-        self.database.execute(sql, before.timestamp())
+        self.database.execute(SQL["forget_empty_conversations"], before.timestamp())
         return removed
