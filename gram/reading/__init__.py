@@ -9,6 +9,7 @@ from .parser import (
     parse_items,
     parse_tokens as parse_tokens,
     parse_trees,
+    placed as placed,
     spans_in_text,
     spans_of,
     trees_if_gram,

@@ -311,6 +311,12 @@ def spans_in_text(pattern: Pattern) -> Spans | None:
     return known
 
 
+def placed(pattern: Pattern, source: Source, spans: Spans) -> Pattern:
+    """An equal pattern that counts as read from a text, which says it in another notation."""
+    source.spans[spans.pattern] = spans
+    return Pattern._of_checked(pattern.value, pattern.elements, (source, *spans.pattern))
+
+
 def spans_of(construct: Construct) -> Spans:
     """The places of the parts of one construct."""
     part = construct.subject

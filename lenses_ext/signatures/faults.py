@@ -1,18 +1,16 @@
-"""Collects what is wrong with one signature, each fault with the place it was read from."""
+"""The parts of a signature with the places they were read from, and what is wrong with them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from attrs import evolve
-
-from gram import Diagnostic, GramError, Pattern, Severity, Source, Span, TreePath, origin
+from gram import Diagnostic, GramError, Pattern, Severity, Symbol, TreePath, Value
 from gram.words import nearest
 
-from ..schemas import KEYWORDS, KIND_OF
-from .values import ALIASES, BUILT_IN, RESERVED, RESERVED_KEYS, Type, basic
+from ..schemas import KEYWORDS, KIND_OF, Keywords, NotJson, dump_json, to_json_value
+from .values import ALIASES, BUILT_IN, NO_KEYWORDS, RESERVED, RESERVED_KEYS, basic
 
 
 class SignatureError(GramError, ValueError):
@@ -57,13 +55,31 @@ class Element(NamedTuple):
         return [Element(each, (*self.path, index)) for index, each in elements]
 
 
-Spans: TypeAlias = Mapping[int, Mapping[str | None, Span]]
-"""Where a text says a pattern and its parts, by the pattern's identity."""
+class Faults(list[Diagnostic]):
+    """The faults of one signature, each with the place it was read from."""
+
+    def tell(
+        self,
+        code: str,
+        message: str,
+        element: Element,
+        part: str | None = None,
+        *,
+        severity: Severity = "error",
+        hint: str | None = None,
+    ) -> None:
+        """Note a fault of an element, or of one part of it."""
+        found = Diagnostic.of(code, message, element.pattern, part, severity=severity, hint=hint)
+        self.append(found.below(*element.path))
+
+
 Role: TypeAlias = Literal["parameter", "field", "part", "return", "type"]
 
 
 class Owner(NamedTuple):
-    """What a message is about.
+    """A node or shape that is read, and what messages call it.
+
+    What its record says is read as JSON.
 
     Attributes:
         role: what it is.
@@ -79,6 +95,19 @@ class Owner(NamedTuple):
     faults: Faults
     assumed: str = ""
 
+    @classmethod
+    def named(
+        cls, role: Role, words: str, element: Element, faults: Faults, assumed: str = ""
+    ) -> Owner:
+        """The owner at a place: called by its name where it has one."""
+        subject = element.pattern.value
+        written = subject.properties.get("paramName")
+        name = subject.identity or (written if isinstance(written, str) else "")
+        if name in RESERVED and not subject.labels:
+            name = ""  # a type in the place of the name
+        called = f'"{name}"' if name or written == "" else words
+        return cls(role, called, element, faults, assumed)
+
     def tell(self, code: str, message: str, part: str | None = None, **more: Any) -> None:
         """Note a fault of it, or of one part of it; the rest is as `Faults.tell` takes it."""
         self.faults.tell(code, message, self.element, part, **more)
@@ -86,6 +115,11 @@ class Owner(NamedTuple):
     def warn(self, code: str, message: str, part: str, hint: str | None = None) -> None:
         """Note something that is likely a slip, and valid all the same."""
         self.tell(code, message, part, severity="warning", hint=hint)
+
+    @property
+    def record(self) -> Mapping[str, Value]:
+        """Its record."""
+        return self.element.pattern.value.properties
 
     @property
     def is_named(self) -> bool:
@@ -97,82 +131,85 @@ class Owner(NamedTuple):
         """Whether it is a value that a caller might leave out."""
         return self.role in ("parameter", "field")
 
+    @property
+    def is_optional(self) -> bool:
+        """Whether a caller might leave it out, and nothing on it forbids that."""
+        return self.may_be_absent and self.record.get("optional") is not False
+
     def __str__(self) -> str:
         return f"{self.role} {self.words}" if self.is_named else self.words
 
+    def get(self, key: str, wanted: str, fits: Callable[[Any], bool], absent: Any = None) -> Any:
+        """What a key says; None after a fault: it is not JSON, or not what is wanted."""
+        if key not in self.record:
+            return absent
+        try:
+            found = to_json_value(self.record[key])
+        except NotJson as error:
+            message = str(error)
+            if not message.startswith("json`"):
+                message = f"{key} of {self.words}: {message}"
+            self.tell("not-json", message, key)
+            return None
+        if fits(found):
+            return found
+        message = f'"{key}" of {self.words} must be {wanted}, got {dump_json(found)}'
+        self.tell("ill-typed", message, key)
+        return None
 
-def owner_of(role: Role, element: Element, words: str, faults: Faults, assumed: str = "") -> Owner:
-    """The owner at a place: called by its name where it has one."""
-    subject = element.pattern.value
-    written = subject.properties.get("paramName")
-    name = subject.identity or (written if isinstance(written, str) else "")
-    if name in RESERVED and not subject.labels:
-        name = ""  # a type in the place of the name
-    return Owner(role, f'"{name}"' if name or written == "" else words, element, faults, assumed)
+    def text(self, key: str, wanted: str = "a type name") -> str | None:
+        """The text of a key, or None; another value is a fault."""
+        found: str | None = self.get(key, wanted, is_a(str))
+        return found
+
+    def optional(self) -> bool | None:
+        """The mark ``optional``, or None when there is none."""
+        written: bool | None = self.get("optional", "true or false", is_a(bool))
+        if written is not None and not self.may_be_absent:
+            message = f'"optional" of {self.words}: only parameters and fields can be optional'
+            self.tell("optional", message, "optional")
+        return written
+
+    def keywords(self, labels: frozenset[str]) -> tuple[Keywords, Keywords, bool | None]:
+        """The JSON Schema keywords, the foreign ones under ``keywords``, and a constant schema."""
+        for key in ("default", "const"):
+            if (word := self.record.get(key)) in _NO_VALUE:
+                message = f"{key} of {self.words} is the word {word}; JSON's null is json`null`"
+                self.tell("null-word", message, key)
+        keys = sorted(self.record.keys() - RESERVED_KEYS)
+        self._check_keys(keys, labels)
+        keywords = Keywords.of({key: self.get(key, "", lambda _: True) for key in keys})
+        foreign = self.get("keywords", "a JSON object", is_a(dict, bool), {})
+        if isinstance(foreign, bool):
+            return keywords, NO_KEYWORDS, foreign
+        return keywords, Keywords.of(foreign or {}), None
+
+    def _check_keys(self, keys: Iterable[str], labels: frozenset[str]) -> None:
+        """Warn of keys that are misspelt, unknown or without effect."""
+        basics = {name for label in labels if (name := basic(label))}
+        for key in keys:
+            if key not in KEYWORDS:
+                if not key.startswith("x-"):
+                    self.warn("unknown-key", *_unknown_key(key, self.words))
+                continue
+            if key == "default" and self.role == "return":
+                message = "default of the return type has no effect: a result is never left out"
+                self.warn("no-effect", message, key)
+            kinds = _LABELS_OF.get(KIND_OF.get(key, ""))
+            is_vain = kinds and len(basics) == len(labels) > 0 and not kinds & basics
+            if kinds and is_vain and key != "required":  # mostly another slip, told already
+                found, wanted = ", ".join(sorted(basics)), " and ".join(sorted(kinds))
+                message = f"{key} of {self.words} has no effect: it is for {wanted}, not {found}"
+                self.warn("no-effect", message, key)
 
 
-class Written(NamedTuple):
-    """A type as it was read, with its owner, for the checks that follow.
-
-    ``optional`` says whether the value may be left out.
-    """
-
-    owner: Owner
-    type: Type
-    optional: bool = False
+def is_a(*kinds: type) -> Callable[[object], bool]:
+    """Whether a value is of one of some kinds."""
+    return lambda value: isinstance(value, kinds)
 
 
-class Faults:
-    """The faults of one signature.
-
-    Args:
-        found: those of its spelling.
-        spans: where a text says a pattern and its parts, by the pattern's identity.
-        source: this text.
-
-    Attributes:
-        found: the faults so far.
-    """
-
-    def __init__(
-        self, found: Iterable[Diagnostic], spans: Spans, source: Source | None = None
-    ) -> None:
-        self.found, self._spans, self._source = list(found), spans, source
-
-    @property
-    def errors(self) -> list[Diagnostic]:
-        """The faults that make the signature invalid."""
-        return [each for each in self.found if each.severity == "error"]
-
-    def tell(
-        self,
-        code: str,
-        message: str,
-        element: Element,
-        part: str | None = None,
-        *,
-        severity: Severity = "error",
-        hint: str | None = None,
-    ) -> None:
-        """Note a fault of an element, or of one part of it."""
-        found = Diagnostic.of(code, message, element.pattern, part, severity=severity, hint=hint)
-        spans = self._spans.get(id(element.pattern))
-        if spans is not None:
-            span = spans.get(part, spans[None])
-            found = evolve(found, span=span, source=self._source)
-        self.found.append(found.below(*element.path))
-
-    def place(self, pattern: Pattern) -> str | None:
-        """The line and column of a pattern, or None when it was not read from a text."""
-        spans = self._spans.get(id(pattern))
-        if spans is not None and self._source is not None:
-            return self._source.line_and_column(spans[None].start)
-        read = origin(pattern)
-        return f"{read.lineno}:{read.colno}" if read else None
-
-    def sorted(self) -> tuple[Diagnostic, ...]:
-        """The faults in the order of the text."""
-        return tuple(sorted(self.found, key=lambda each: each.span or (0, 0)))
+_NO_VALUE = frozenset(map(Symbol, ("null", "Null", "NULL", "None", "nil", "undefined")))
+"""Words for null elsewhere: in gram a bare word is text."""
 
 
 # --- names of types
@@ -244,27 +281,9 @@ _MEANT = _by_word(
 )  # fmt: skip
 
 
-def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner) -> None:
-    """Warn of keys of a record that are misspelt, unknown or without effect."""
-    basics = {name for label in labels if (name := basic(label))}
-    for key in keys:
-        if key not in KEYWORDS:
-            if not key.startswith("x-"):
-                _warn_of_unknown(key, owner)
-            continue
-        if key == "default" and owner.role == "return":
-            message = "default of the return type has no effect: a result is never left out"
-            owner.warn("no-effect", message, key)
-        kinds = _LABELS_OF.get(KIND_OF.get(key, ""))
-        is_vain = kinds and len(basics) == len(labels) > 0 and not kinds & basics
-        if kinds and is_vain and key != "required":  # which is mostly another slip, told already
-            found, wanted = ", ".join(sorted(basics)), " and ".join(sorted(kinds))
-            message = f"{key} of {owner.words} has no effect: it is for {wanted}, not {found}"
-            owner.warn("no-effect", message, key)
-
-
-def _warn_of_unknown(key: str, owner: Owner) -> None:
-    message, hint = f'unknown key "{key}" of {owner.words}', None
+def _unknown_key(key: str, owner: str) -> tuple[str, str, str | None]:
+    """What to say of a key that is neither ours nor JSON Schema's; the key; a hint."""
+    message, hint = f'unknown key "{key}" of {owner}', None
     plain = {_plain(known): known for known in sorted({*KEYWORDS, *RESERVED_KEYS})}
     begins = (known for known in plain if len(key) > 3 and known.startswith(_plain(key)))
     found = [*nearest(_plain(key), plain, cutoff=0.7), *begins]
@@ -275,26 +294,18 @@ def _warn_of_unknown(key: str, owner: Owner) -> None:
     else:
         message += ": it is not a keyword of JSON Schema"
         hint = f'if it is meant, write "x-{key}"'
-    owner.warn("unknown-key", message, key, hint)
+    return message, key, hint
 
 
 def _plain(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "")
 
 
-def keyword_hint(keyword: str, value: object) -> str | None:
-    """How to mend a keyword whose value is not what JSON Schema says, or None."""
-    match keyword, value:
-        case "required", False:
-            return "write optional: true"
-        case "required", True:
-            return "leave it out: what has no default is required"
-        case "items", str():
-            return f'write elementType: "{value}"'
-        case "type", str() if basic(value):
-            return f"write the type as a label, ::{value}"
-        case "enum", str():
-            return f'write a list, enum: ["{value}"]'
-        case "properties", dict():
-            return "write the fields in a type beside the signature: [Name:Object | (field::Text)]"
-    return None
+KEYWORD_HINTS = {
+    "required": "write optional: true, or nothing: what has no default is required",
+    "items": 'write the name of the type, elementType: "Text"',
+    "type": "write the type as a label, ::Text",
+    "enum": 'write a list, enum: ["a", "b"]',
+    "properties": "write the fields in a type beside the signature: [Name:Object | (field::Text)]",
+}
+"""How to mend a keyword whose value is not what JSON Schema says."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, Union
 
 from attrs import evolve
 
-from gram import Diagnostic, Pattern, walk
+from gram import Diagnostic, Pattern, only_errors, walk
 from gram.errors import expect
 from gram.words import dotted
 
@@ -18,7 +18,7 @@ from ..labels import is_tool
 from ..schemas import breaches, default_misfits, dump_json, is_of, remote_references, subschemas
 from ..weak_cache import memo
 from . import writer
-from .faults import Faults, Owner, SignatureError, keyword_hint
+from .faults import KEYWORD_HINTS, Faults, Owner, SignatureError
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
 from .values import NAMED, Type, TypeSignature, basic, json_types
@@ -76,8 +76,8 @@ def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
 
 def _check_values(reader: SignatureReader) -> None:
     """Warn of types that no value, or not every value they list, can have."""
-    for each in reader.written:
-        keywords, labels = each.type.keywords, each.type.labels
+    for owner, type in reader.written:
+        keywords, labels = type.keywords, type.labels
         types = json_types(labels) if all(map(basic, labels)) else []
         consts = [keywords["const"]] if "const" in keywords else []
         listed = [("enum", "no-effect", "has", keywords.get("enum", ()))]
@@ -85,14 +85,14 @@ def _check_values(reader: SignatureReader) -> None:
             wrong = [value for value in values if types and not is_of(value, types)]
             if wrong:
                 shown = f"{says} {dump_json(wrong[0], compact=True)}"
-                message = f"{key} of {each.owner.words} {shown}, but its type is "
-                each.owner.warn(code, message + " or ".join(types), key)
-        for path, schema in subschemas(each.type.keywords.to_json()):
+                message = f"{key} of {owner.words} {shown}, but its type is "
+                owner.warn(code, message + " or ".join(types), key)
+        for path, schema in subschemas(keywords.to_json()):
             text = schema.get("pattern")
             if isinstance(text, str) and not schemas.is_regular_expression(text):
-                where = f"{dotted((*path, 'pattern'))} of {each.owner.words}"
+                where = f"{dotted((*path, 'pattern'))} of {owner.words}"
                 message = f'{where} is not a regular expression: "{text}"; no call can be checked'
-                each.owner.warn("pattern", message, str((*path, "pattern")[0]))
+                owner.warn("pattern", message, str((*path, "pattern")[0]))
 
 
 # --- keywords
@@ -100,18 +100,17 @@ def _check_values(reader: SignatureReader) -> None:
 
 def _check_keywords(reader: SignatureReader) -> bool:
     """Whether the keywords are a JSON Schema's, without references to elsewhere."""
-    written = [each for each in reader.written if each.type.keywords or each.type.foreign]
-    judged = [_judged(each.type) for each in written]
+    written = [(owner, type) for owner, type in reader.written if type.keywords or type.foreign]
+    judged = [_judged(type) for _, type in written]
     for breach in breaches(judged):
-        each, keyword = written[breach.index], dotted(breach.path)
-        message = f'"{keyword}" of {each.owner.words} {breach.reason}'
-        hint, part = keyword_hint(keyword, breach.value), str(breach.path[0])
-        each.owner.tell("not-a-schema", message, part, hint=hint)
-    for each, schema in zip(written, judged, strict=True):
+        owner, keyword = written[breach.index][0], dotted(breach.path)
+        message = f'"{keyword}" of {owner.words} {breach.reason}'
+        owner.tell("not-a-schema", message, str(breach.path[0]), hint=KEYWORD_HINTS.get(keyword))
+    for (owner, _), schema in zip(written, judged, strict=True):
         for path, reference in remote_references(schema):
             message = remote_reference(str(path[-1]), reference)
-            each.owner.tell("remote-reference", message, str(path[0]))
-    return not reader.faults.errors
+            owner.tell("remote-reference", message, str(path[0]))
+    return not only_errors(reader.faults)
 
 
 def _judged(type: Type) -> dict[str, Any]:
@@ -127,18 +126,18 @@ def remote_reference(keyword: str, reference: str) -> str:
 
 def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
     """A default that is written fits its type; null is also the mark of no default."""
-    said = (each for each in reader.written if "default" in each.type.keywords)
-    own = (each for each in said if "default" not in each.type.foreign)
-    written = [it for it in own if it.type.keywords["default"] is not None or not it.optional]
+    said = [it for it in reader.written if "default" in it[1].keywords.without(*it[1].foreign)]
+    written = [it for it in said if it[1].keywords["default"] is not None or not it[0].is_optional]
     writing = writer.SchemaWriter(signature.shapes)
-    made = [writing.schema(evolve(each.type, constant=None)) for each in written]
+    made = [writing.schema(evolve(type, constant=None)) for _, type in written]
     dicts = [schema for schema in made if isinstance(schema, dict)]
     reasons = default_misfits(partial(writer.parameters_schema, signature), dicts)
-    for each, reason in zip(written, reasons, strict=True):
+    for (owner, type), reason in zip(written, reasons, strict=True):
         if reason is not None:
-            default = dump_json(each.type.keywords["default"], compact=True)
-            message = f"default {default} of {each.owner.words} {reason}"
-            each.owner.tell("default-mismatch", message, "default")
+            default = dump_json(type.keywords["default"], compact=True)
+            owner.tell(
+                "default-mismatch", f"default {default} of {owner.words} {reason}", "default"
+            )
 
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
@@ -254,12 +253,13 @@ def _parts_of(text: str) -> Parts:
 
 
 def _read(parts: Parts, open: bool = False) -> _Reading:
-    faults = Faults(parts.faults, parts.spans, parts.source)
+    faults = Faults(parts.faults)
     reader = SignatureReader(faults, parts.known, open=open)
     signature = reader.read(parts)
-    if not faults.errors:
+    if not only_errors(faults):
         check_signature(signature, reader)
-    return None if faults.errors else signature, faults.sorted()
+    found = sorted(faults, key=lambda each: each.span or (0, 0))
+    return None if only_errors(found) else signature, tuple(found)
 
 
 @memo

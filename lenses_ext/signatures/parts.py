@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from operator import is_
-from types import MappingProxyType
 from typing import NamedTuple
 
 import attrs
@@ -19,7 +18,7 @@ from gram.reading import construct_of, syntax
 from gram.trees import WALK, WALK_SUBJECT, carry_origin
 
 from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS, is_tool
-from .faults import Element, Faults, SignatureError, Spans
+from .faults import Element, Faults, SignatureError
 from .values import PARAMETERS, RESERVED
 
 _NO_SHAPES = frozenset({AGENT, ANSWER, DEFINITIONS, *TOOLS, *WORKFLOWS})
@@ -96,8 +95,6 @@ class Parts(NamedTuple):
         faults: what is wrong with the spelling.
         known: names of types that are in sight but not used.
         nodes: the nodes of the path, the return type last, when they are known already.
-        spans: where the text form says a pattern and its parts, by the pattern's identity.
-        source: the text of the text form.
     """
 
     elements: tuple[Pattern, ...]
@@ -106,8 +103,6 @@ class Parts(NamedTuple):
     faults: tuple[Diagnostic, ...] = ()
     known: tuple[str, ...] = ()
     nodes: tuple[Element, ...] | None = None
-    spans: Spans = MappingProxyType({})
-    source: Source | None = None
 
 
 def is_chain(pattern: Pattern) -> bool:
@@ -281,7 +276,7 @@ def nodes_of(parts: Parts, faults: Faults) -> list[Element] | None:
     path = parts.chain
     if parts.nodes is not None or path is None:
         return list(parts.nodes or ())
-    if any(each.code == "arrow" for each in faults.found):
+    if any(each.code == "arrow" for each in faults):
         return None  # an arrow of the text points elsewhere, so it is not known which node is last
     if not path.pattern.elements:
         return [path]

@@ -6,13 +6,12 @@ been written ``(name::Text)==>(age::Int {optional: true})==>(::Text)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gram import Diagnostic, Pattern, Source, Span, Subject
-from gram.reading import Stop, Token, parse_tokens, tokens, unescape
+from gram.reading import Spans, Stop, Token, parse_tokens, placed, tokens, unescape
 
 from .faults import Element, SignatureError
 from .parts import Parts
@@ -61,33 +60,35 @@ def parts_of_text_form(text: str) -> Parts:
     builder = _Builder(text)
     nodes: tuple[Pattern, ...] = parse_tokens(_GRAMMAR, text, builder, builder.refuse)
     elements = tuple(Element(node, (index,)) for index, node in enumerate(nodes))
-    faults, spans, source = tuple(builder.faults), builder.spans, builder.source
-    return Parts(nodes, None, faults=faults, nodes=elements, spans=spans, source=source)
+    return Parts(nodes, None, faults=tuple(builder.faults), nodes=elements)
 
 
 class _Part(NamedTuple):
-    """A part of the text, with the node that says it.
+    """A part of the text: a type, or a member with its type.
 
     Attributes:
         start, end: where it is.
-        node: the node of its type; of a member, with its name.
-        type: the span of the type alone, where the node has a name, too.
+        label, record, members: what its type is.
+        name: the name of a member.
+        type: the span of the type alone, where there is a name, too.
         maybe: whether it may be left out.
         group: the members, when it is a pair of parentheses with these.
     """
 
     start: int
     end: int
-    node: Pattern = Pattern()
+    label: str = "Any"
+    record: tuple[tuple[str, Any], ...] = ()
+    members: tuple[_Part, ...] = ()
+    name: str | None = None
     type: Span | None = None
     maybe: bool = False
     group: tuple[_Part, ...] | None = None
 
     @property
-    def name(self) -> str | None:
-        """The name of the type, where its label says all of it."""
-        value = self.node.value
-        return None if value.properties or self.node.elements else min(value.labels)
+    def is_name(self) -> bool:
+        """Whether the label says all of the type."""
+        return not self.record and not self.members
 
 
 class _Builder:
@@ -96,7 +97,6 @@ class _Builder:
     def __init__(self, text: str) -> None:
         self.source = Source(text)
         self.faults: list[Diagnostic] = []
-        self.spans: dict[int, dict[str | None, Span]] = {}
 
     def start(self, parts: list[Any]) -> tuple[Pattern, ...]:
         *groups, last = _only(parts)
@@ -111,7 +111,7 @@ class _Builder:
         if last.group is not None:
             members += last.group
         else:
-            members.append((self._or_null(last) if last.maybe else last)._replace(maybe=False))
+            members.append((_or_null(last) if last.maybe else last)._replace(maybe=False))
         return tuple(map(self._node, members))
 
     def group(self, parts: list[Any]) -> _Part:
@@ -122,16 +122,16 @@ class _Builder:
 
     def member(self, parts: list[Any]) -> _Part:
         start, name = parts[0]
-        return self._named(start, name, _only(parts)[0], parts[-1].end)
+        return _named(start, name, _only(parts)[0], parts[-1].end)
 
     def nameless(self, parts: list[Any]) -> _Part:
         (part,) = _only(parts)
-        name, _, rest = (part.name or "").partition(" ")
+        name, _, rest = part.label.partition(" ")
         if not (rest and name[0].islower()):
             return part
         message = f'":" is missing between the name "{name}" and its type'
         self._tell("not-gram", message, part.start, part.end, f"write {name}: {rest.strip()}")
-        return self._named(part.start, name, self._type(part.start, part.end, "Any"), part.end)
+        return _named(part.start, name, _Part(part.start, part.end), part.end)
 
     def name(self, parts: list[Token]) -> tuple[int, str]:
         (token,) = parts
@@ -143,25 +143,24 @@ class _Builder:
 
     def named(self, parts: list[Token]) -> _Part:
         (token,) = parts
-        return self._type(token.start, token.end, self._text(token))
+        return _Part(token.start, token.end, self._text(token))
 
     def applied(self, parts: list[Any]) -> _Part:
         """A type with arguments, as only Haskell has: its whole text is the unknown name."""
         start, end = parts[0].start, parts[-1].end
-        return self._type(start, end, self.source.text[start:end])
+        return _Part(start, end, self.source.text[start:end])
 
     io = applied
 
     def array(self, parts: list[Any]) -> _Part:
         start, end, item = parts[0].start, parts[-1].end, _only(parts)[0]
-        if item.maybe:
-            item = self._or_null(item)
-        if item.name is not None:
-            return self._type(start, end, "Array", {"elementType": item.name})
-        return self._type(start, end, "Array", members=[item])
+        item = _or_null(item) if item.maybe else item
+        if item.is_name:
+            return _Part(start, end, "Array", (("elementType", item.label),))
+        return _Part(start, end, "Array", members=(item,))
 
     def object(self, parts: list[Any]) -> _Part:
-        return self._type(parts[0].start, parts[-1].end, "Object", members=_only(parts))
+        return _Part(parts[0].start, parts[-1].end, "Object", members=_only(parts))
 
     def short_arrow(self, parts: list[Token]) -> Token:
         (token,) = parts
@@ -171,43 +170,19 @@ class _Builder:
         self._tell("arrow", message, token.start, token.end)
         return token
 
-    # --- nodes
-
-    def _type(
-        self,
-        start: int,
-        end: int,
-        label: str,
-        record: Mapping[str, Any] = MappingProxyType({}),
-        members: Iterable[_Part] = (),
-    ) -> _Part:
-        elements = tuple(map(self._node, members))
-        return _Part(start, end, Pattern(Subject("", {label}, record), elements))
-
-    def _or_null(self, part: _Part) -> _Part:
-        """Either a type or null."""
-        start, end, *_ = part
-        if part.name is not None:
-            return self._type(start, end, "AnyOf", {"of": [part.name, "Null"]})
-        null = self._type(start, end, "Null")
-        return self._type(start, end, "AnyOf", members=[part._replace(maybe=False), null])
-
-    def _named(self, start: int, name: str, part: _Part, end: int) -> _Part:
-        """A type as that of a member with a name."""
-        said = {"paramName": ""} if name == "" else {}
-        properties = part.node.value.properties.update(said)
-        node = Pattern(Subject(name, part.node.value.labels, properties), part.node.elements)
-        return part._replace(start=start, end=end, node=node, type=Span(part.start, part.end))
-
     def _node(self, part: _Part) -> Pattern:
-        """The node of a part, whose places are noted."""
-        subject, elements = part.node.value, part.node.elements
-        said = subject.properties.update({"optional": True} if part.maybe else {})
-        node = Pattern(Subject(subject.identity, subject.labels, said), elements)
+        """The node that says a part, where the part is."""
+        record = dict(part.record)
+        if part.name == "":
+            record["paramName"] = ""
+        if part.maybe:
+            record["optional"] = True
+        subject = Subject(part.name or "", {part.label}, record)
         whole = Span(part.start, part.end)
         of_type = part.type or whole
-        self.spans[id(node)] = {None: whole, "labels": of_type, "elementType": of_type}
-        return node
+        labels, values = {part.label: of_type}, {"elementType": of_type}
+        spans = Spans(whole, whole, None, labels, {}, values, {})
+        return placed(Pattern(subject, map(self._node, part.members)), self.source, spans)
 
     def _text(self, token: Token) -> str:
         spelled = self.source.text[token.start : token.end]
@@ -231,6 +206,20 @@ class _Builder:
     def _tell(self, code: str, message: str, start: int, end: int, hint: str | None = None) -> None:
         span = Span(start, end)
         self.faults.append(Diagnostic(code, "error", message, (), span, hint, self.source))
+
+
+def _named(start: int, name: str, part: _Part, end: int) -> _Part:
+    """A type as that of a member with a name."""
+    return part._replace(start=start, end=end, name=name, type=Span(part.start, part.end))
+
+
+def _or_null(part: _Part) -> _Part:
+    """Either a type or null."""
+    start, end, *_ = part
+    if part.is_name:
+        return _Part(start, end, "AnyOf", (("of", [part.label, "Null"]),))
+    null = _Part(start, end, "Null")
+    return _Part(start, end, "AnyOf", members=(part._replace(maybe=False), null))
 
 
 def _only(parts: Iterable[Any]) -> tuple[_Part, ...]:
