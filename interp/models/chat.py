@@ -21,9 +21,8 @@ from lenses_ext.weak_cache import memo
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from .attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
-from .failures import failed, reported_in
+from .failures import failed, reported_in, takes
 from .providers import CHAT_FIELDS, Dialect
-from .refusals import takes
 from .reply_reading import ECHOED, json_text, read_reply, reasoning_of, text_of, well_formed
 from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped, ended_too_early
 

@@ -1,11 +1,10 @@
 """What the failures of models mean: whether asking again can help, and what the user can do.
 
-One table for every way a provider has of failing, so that the same failure is treated the same
-whether it comes as a status, in a body or in the middle of a stream. Which statuses are retried is
-as in the ``openai`` package (408, 409, 429 and from 500 on) and RFC 8470 (425). The words by which
-failures are recognised are those of the providers' own messages.
+``failures.toml`` has one table for every way a provider has of failing, so that the same failure is
+treated the same whether it comes as a status, in a body or in the middle of a stream.
 
 A request is sent again where its error says so, waiting longer each time or as the provider says.
+What a model refuses that can be left out is left out from then on.
 """
 
 from __future__ import annotations
@@ -14,98 +13,47 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from random import uniform
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from gram.words import counted
 from lenses_ext import Model
 
 from ..errors import AgentError, ConfigurationError, ModelError
+from ..machine import FunctionRole, Request
 from ..secrets import without_keys
-from .refusals import hint_about
+from .providers import CHAT_FIELDS, RESPONSES_FIELDS, in_variable_name
 
-CONTEXT_OVERFLOW: Final = "context_length_exceeded"
+_OVERFLOW: Final = "context_length_exceeded"
 """The code of every failure because the conversation is too long, whatever the provider says."""
 
-MODEL_NOT_FOUND: Final = "model_not_found"
+_NO_MODEL: Final = "model_not_found"
 """The code of every failure because the server does not know the model."""
-
-_BY_CODE: Final[Mapping[str, tuple[bool, str]]] = {
-    "insufficient_quota": (False, "check the plan and the billing of the account"),
-    CONTEXT_OVERFLOW: (
-        False,
-        "the conversation is too long for the model: shorten it, or begin a new one",
-    ),
-    MODEL_NOT_FOUND: (False, "check the program's `model`, or choose another with --model"),
-    "invalid_request_error": (False, "the provider does not accept this request"),
-    "rate_limit_exceeded": (True, "ask less often, or raise the account's limits"),
-    "overloaded_error": (True, "the provider is overloaded: try again later"),
-    "server_error": (True, "the provider has a problem: try again later"),
-}
-"""By the provider's code, which says more than the status: whether to ask again, and the hint."""
-
-_BY_STATUS: Final[Mapping[int, tuple[bool, str]]] = {
-    400: (False, "the provider does not accept this request"),
-    402: (False, "check the plan and the billing of the account"),
-    403: (False, "the provider does not accept this request"),
-    404: (False, "check the program's `model` and the address of the provider"),
-    408: (True, "the provider took too long: try again later"),
-    409: (True, "try again later"),
-    413: (False, "the conversation is too long for the provider: shorten it"),
-    422: (False, "the provider does not accept this request"),
-    425: (True, "try again later"),
-    429: (True, "ask less often, or raise the account's limits"),
-}
 
 _REFUSING: Final = (None, 400, 403, 404, 405, 422, 500, 501)
 """The statuses of replies whose words may tell what the user can do."""
 
-_SERVER_FAILED = (True, "the provider has a problem: try again later")
-_UNKNOWN = (False, "")
-
-_OVERFLOW = re.compile(
-    r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens"
-    r"|input token count|exceeds? the (available|model'?s?) (context|maximum)|input is too long"
-    r"|context limit|longer than the maximum model length|maximum prompt length|model token limit"
-    r"|exceeds max(imum)? length|range of input length|tokens`? \+ `?max_new_tokens"
-    r"|tokens_limit_reached|reduce the length of the|input tokens exceed|string too long",
-    re.IGNORECASE,
-)
-_WRONG_KEY = re.compile(
-    r"(invalid|incorrect|wrong|bad|malformed|missing|no|expired|unauthorized)[\w ]{0,12}"
-    r"(api|access|authorization)[ _-]?(key|token)"
-    r"|(api|access)[ _-]?(key|token)[\w ]{0,20}"
-    r"(not valid|invalid|not found|expired|missing|required|disabled|revoked)"
-    r"|API_KEY_INVALID|invalid_api_key|invalid authentication|authentication_error",
-    re.IGNORECASE,
-)
-_BAD_REQUEST = re.compile(
-    r"BadRequestError|invalid[_ ]request|unsupported param|not support"
-    r"|schema conversion failed|failed to parse (grammar|messages|tool)|jinja|chat template",
-    re.IGNORECASE,
-)
-_NO_MODEL = re.compile(
-    r"model\W[^.]{0,80}?(does not exist|not exist|is not found|not found|not available)"
-    r"|(invalid|unknown|no such) model|not a valid model",
-    re.IGNORECASE,
-)
-_NOT_ALLOWED = re.compile(r"moderation|flagged|content policy|country|region", re.IGNORECASE)
 _LONGEST_QUOTE: Final = 500  # characters
 _LOOKED_AT: Final = 20_000  # characters, from which the quote is taken
 
 
-class CallNotMadeError(ModelError):
-    """The model tried to call a tool, and its provider could not read the call.
+@cache
+def _table() -> dict[str, Any]:
+    """What is in ``failures.toml``."""
+    return tomllib.loads(Path(__file__).with_name("failures.toml").read_text(encoding="utf-8"))
 
-    Attributes:
-        generation: What the model wrote.
-    """
 
-    generation: str = ""
+def _is_about(what: str | Sequence[str], said: str) -> bool:
+    """Whether words are about something: one of the ``words`` of the table, or some of these."""
+    words = _table()["words"][what] if isinstance(what, str) else what
+    return any(re.search(each, said, re.IGNORECASE) for each in words)
 
 
 def failed(
@@ -133,27 +81,26 @@ def failed(
     if status is None and code and code.isdecimal() and 400 <= int(code) < 600:
         status = int(code)
     evidence = f"{said} {code or ''}"
-    is_refused = status == 401 or (status == 403 and not _NOT_ALLOWED.search(evidence))
-    if is_refused or (status in (None, 400) and _WRONG_KEY.search(evidence)):
+    is_refused = status == 401 or (status == 403 and not _is_about("not_allowed", evidence))
+    if is_refused or (status in (None, 400) and _is_about("wrong_key", evidence)):
         answered = f" ({status})" if status else ""
         return ConfigurationError(without_keys(f"{where} refused the key{answered}: {said}"))
-    if status in (None, 400, 413, 422, 500) and _OVERFLOW.search(evidence):
-        code = CONTEXT_OVERFLOW
-    elif status in (None, 400, 404, 422) and _NO_MODEL.search(said):
-        code = MODEL_NOT_FOUND
-    retriable, hint = _BY_CODE.get(code or "") or _BY_STATUS.get(status or 0) or _UNKNOWN
+    if status in (None, 400, 413, 422, 500) and _is_about("overflow", evidence):
+        code = _OVERFLOW
+    elif status in (None, 400, 404, 422) and _is_about("no_model", said):
+        code = _NO_MODEL
+    codes, statuses = _table()["codes"], _table()["statuses"]
+    retriable, hint = codes.get(code or "") or statuses.get(str(status)) or (False, "")
     if status is not None and status >= 500 and (retriable or not hint):
-        retriable, hint = _BY_STATUS[400] if _BAD_REQUEST.search(evidence) else _SERVER_FAILED
-    if code not in (CONTEXT_OVERFLOW, MODEL_NOT_FOUND) and status in _REFUSING:
+        retriable, hint = statuses["400" if _is_about("bad_request", evidence) else "500"]
+    if code not in (_OVERFLOW, _NO_MODEL) and status in _REFUSING:
         # The server does not know the Responses API, rather than the model.
         is_unknown_path = path == "/responses" and status in (404, 405, 501)
         is_unknown_path = is_unknown_path and "model" not in said.lower()
         known = hint_about(f"{said} {_place_in(body)}", model)
         hint = NO_RESPONSES if is_unknown_path else known or hint
     reported = f"answered {status}" if status else "reports an error"
-    written = (each.get("failed_generation") for each in _errors_in(body))  # as Groq calls it
-    generation = next((each for each in written if isinstance(each, str)), None)
-    error = (ModelError if generation is None else CallNotMadeError)(
+    return ModelError(
         without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
         code=code,
@@ -161,13 +108,42 @@ def failed(
         retriable=retriable,
         retry_after=_retry_after(headers or {}),
     )
-    if isinstance(error, CallNotMadeError):
-        error.generation = generation or ""
-    return error
 
 
 NO_RESPONSES: Final = "does the server speak the Responses API? --dialect tools is Chat Completions"
 """The hint for a server that does not seem to know the dialect."""
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    **{field: name for name, field in (*CHAT_FIELDS.items(), *RESPONSES_FIELDS.items())},
+    **{name: name for name in (*CHAT_FIELDS, *RESPONSES_FIELDS)},  # as xAI calls them
+    "max_tokens": "maxTokens",
+    "maxOutputTokens": "maxTokens",
+    "tool_choice": "toolChoice",
+}
+"""The setting that each field of a request is written from."""
+
+_FIELD: Final = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _FIELDS))})(?!\w)")
+
+
+def hint_about(said: str, model: Model | None = None) -> str:
+    """What to do about a refusal; "" if it is not a known one.
+
+    Args:
+        said: What the provider said.
+        model: The model that was asked.
+
+    >>> hint_about("Unsupported parameter: 'temperature' is not supported with this model.")[-22:]
+    '--set temperature=null'
+    """
+    field = _FIELD.search(said)
+    name = in_variable_name(model.provider) if model else "<NAME>"
+    known = {"variable": f"{name}_DIALECT", "setting": _FIELDS[field[1]] if field else ""}
+    for row in _table()["refusals"]:
+        hint: str = row["hint"]
+        if _is_about(row.get("about") or row["words"], said) and (field or "{setting}" not in hint):
+            return hint.format(**known)
+    return ""
 
 
 def too_large(where: str, max_bytes: int) -> ModelError:
@@ -345,3 +321,33 @@ async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
                 notice(error, seconds)
         await asyncio.sleep(seconds)
         attempt += 1
+
+
+# --- what is left out
+
+What: TypeAlias = Literal["files of tools", "encrypted reasoning"]
+
+_refused: Final[set[tuple[What, str | None, Model]]] = set()
+
+
+def takes(what: What, server: str | None, model: Model) -> bool:
+    """Whether something is sent to a model of a server, by its name: it has not refused it yet."""
+    return (what, server, model) not in _refused
+
+
+def learn(error: ModelError, request: Request, server: str | None) -> bool:
+    """Learn from a refusal; whether the request is written otherwise from now on."""
+    results = (each for each in request.messages if isinstance(each.role, FunctionRole))
+    refused: dict[What, bool] = {
+        "files of tools": _is_about("no_files", str(error))
+        and any(each.attachments for each in results),
+        "encrypted reasoning": error.status in (400, 404, 422)
+        and _is_about("no_encrypted", str(error)),
+    }
+    for what, is_refused in refused.items():
+        if is_refused and takes(what, server, request.model):
+            _refused.add((what, server, request.model))
+            told = "%s takes no %s: they are left out, or told in words"
+            _log.warning(told, request.model, what)
+            return True
+    return False

@@ -25,10 +25,9 @@ from ..secrets import hide, without_keys
 from . import providers
 from .chat import ChatCompletions
 from .connections import Pace
-from .failures import CallNotMadeError, awith_retries, quoted, too_large
+from .failures import awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, is_own_server
-from .refusals import learn
-from .reply_reading import Reply, call_not_made, warn_about_calls_in_text
+from .reply_reading import Reply, warn_about_calls_in_text
 from .responses import Responses
 from .server import Server, import_network
 from .server_events import EventReader, is_crowded, json_or_problem
@@ -227,16 +226,13 @@ class OpenAIModel:
                 await opened.enter_async_context(aclosing(coming))
                 return await anext(coming), coming, opened.pop_all()
 
-        try:
-            async with server.client() as client:  # the first takes a second
-                piece, coming, opened = await awith_retries(ask, self._attempts)
-                async with opened:
-                    while not isinstance(piece, Reply):
-                        yield piece
-                        piece = await anext(coming)
-                reply = piece
-        except CallNotMadeError as error:
-            reply = call_not_made(request, error)
+        async with server.client() as client:  # the first takes a second
+            piece, coming, opened = await awith_retries(ask, self._attempts)
+            async with opened:
+                while not isinstance(piece, Reply):
+                    yield piece
+                    piece = await anext(coming)
+            reply = piece
         warn_about_calls_in_text(request, reply.message)
         is_own = is_own_server(request.model, server.where)
         yield reply if is_own else reply._replace(server=server.where)

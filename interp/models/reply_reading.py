@@ -22,11 +22,11 @@ from lenses_ext import tool_spec_name, view
 from lenses_ext.language import wire_name
 
 from ..errors import ModelError, ValidationError
-from ..json_text import Json, json_or_text, write_json
+from ..json_text import Json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
-from .failures import CallNotMadeError, failed, quoted, reported_in
+from .failures import failed, quoted, reported_in
 from .typed_answers import with_its_answer
 
 if TYPE_CHECKING:
@@ -332,25 +332,3 @@ def warn_about_calls_in_text(request: Request, message: Message) -> None:
         _log.warning(
             "%s wrote a call of %s as text: does its server support tools?", request.model, name
         )
-
-
-def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
-    """The reply in which a model tried to call a tool, for the error of a provider about it.
-
-    The call that the model wrote is checked like any other, so it is told what is wrong with it.
-
-    Raises:
-        CallNotMadeError: The request has no tools.
-    """
-    names = [wire_name(view(tool_spec_name, tool)) for tool in request.tools]
-    if not names:
-        raise error
-    written = arguments = error.generation
-    named = next((name for name in names if name in written), names[0])
-    found = json_or_text(written)
-    if isinstance(found, list) and len(found) == 1:
-        found = found[0]
-    if isinstance(found, dict) and isinstance(found.get("name"), str):
-        named = found["name"] or named
-        arguments = json_text(found.get("arguments", found.get("parameters", {})))
-    return Reply(Message(AssistantRole, "", [ToolCall("call_0", named, arguments)]))

@@ -21,9 +21,8 @@ from ..errors import ModelError
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from .attached_parts import no_part, parts_of_result, responses_part
-from .failures import NO_RESPONSES, failed, quoted, reported_in
+from .failures import NO_RESPONSES, failed, quoted, reported_in, takes
 from .providers import RESPONSES_FIELDS, Dialect
-from .refusals import takes
 from .reply_reading import (
     Reply,
     json_text,

@@ -27,7 +27,7 @@ from ...errors import ConfigurationError, ToolError
 from ...json_text import Json, read_json, write_json
 from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
-from .library import FORM, ApiParameter, Operation
+from .document import FORM, ApiParameter, Operation
 
 _HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
 """What every request says. What a server packs nevertheless is unpacked by the client."""

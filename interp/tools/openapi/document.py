@@ -1,15 +1,18 @@
-"""OpenAPI documents: read from a file, an address or a mapping, with their references."""
+"""OpenAPI documents: read from a file, an address or a mapping, with their references.
+
+And what is called of them: an operation with its parameters and keys.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
-from attrs import frozen
+from attrs import field, frozen
 
 from gram.display import visible
 from gram.documents import decode
@@ -20,6 +23,7 @@ from ...errors import ConfigurationError, ValidationError
 from ...files import is_address
 from ...json_text import Json, read_json, write_json
 from ...machine.contracts import from_openapi_schema
+from ...secrets import Hidden
 
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _MOST_BYTES: Final = 50_000_000
@@ -244,3 +248,64 @@ class Schemas:
 
 def _is_read_only(schema: Json) -> bool:
     return isinstance(schema, dict) and schema.get("readOnly") is True
+
+
+# --- what is called
+
+FORM: Final = "application/x-www-form-urlencoded"
+
+
+@frozen
+class ApiParameter:
+    """A parameter of an operation, or its body.
+
+    Attributes:
+        key: its name as the model knows it.
+        name, place: its name in the request, and where it is: path, query, header or body. The
+            name of a body is its media type.
+        explode: whether a query has the items of a list one by one.
+    """
+
+    key: str
+    name: str
+    place: str
+    explode: bool = True
+
+
+@frozen
+class ApiKey:
+    """A key as requests carry it.
+
+    Attributes:
+        place, name: where it is sent: query or header, and its name there.
+        value: the text.
+    """
+
+    place: str
+    name: str
+    value: str = field(repr=False)
+    _hidden: Hidden = field(repr=False, eq=False)
+
+
+@frozen
+class Operation:
+    """An operation, ready to be called.
+
+    Attributes:
+        method, path: the request.
+        parameters: the parameters, and the body among them.
+        server: the address of the server, which is allowed.
+        keys: the keys that it is called with.
+        missing: the schemes that there is no key for.
+        seconds: the time for all of a call.
+        max_bytes: the most bytes of a request and of an answer.
+    """
+
+    method: str
+    path: str
+    parameters: Sequence[ApiParameter]
+    server: str
+    keys: Sequence[ApiKey]
+    missing: Sequence[str]
+    seconds: float
+    max_bytes: int

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, quote, urlsplit
 
-from attrs import field, frozen
+from attrs import frozen
 
 from gram.display import visible
 from gram.errors import expect, expect_all
@@ -20,10 +20,20 @@ from ...errors import ConfigurationError, ToolError
 from ...files import is_address
 from ...json_text import Json
 from ...models import is_address as is_server
-from ...secrets import Hidden, hide
+from ...secrets import hide
 from ..implementation import Tool
 from ..library import ToolLibrary
-from .document import LONGEST_NAME, ApiDocument, Found, Schemas, read_document
+from .document import (
+    FORM,
+    LONGEST_NAME,
+    ApiDocument,
+    ApiKey,
+    ApiParameter,
+    Found,
+    Operation,
+    Schemas,
+    read_document,
+)
 
 _MOST_BYTES: Final = 1_000_000
 
@@ -36,7 +46,6 @@ _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
 _OF_THE_CONNECTION: Final = {"connection", "content-length", "cookie", "host", "transfer-encoding"}
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a name of a header (RFC 9110)
 _JSON: Final = "application/json"
-FORM: Final = "application/x-www-form-urlencoded"
 
 
 def openapi_library(
@@ -126,68 +135,12 @@ def _fetch(address: str, max_bytes: int) -> bytes:
 
 
 @frozen
-class ApiParameter:
-    """A parameter of an operation, or its body.
-
-    Attributes:
-        key: its name as the model knows it.
-        name, place: its name in the request, and where it is: path, query, header or body. The
-            name of a body is its media type.
-        explode: whether a query has the items of a list one by one.
-    """
-
-    key: str
-    name: str
-    place: str
-    explode: bool = True
-
-
-@frozen
-class ApiKey:
-    """A key as requests carry it.
-
-    Attributes:
-        place, name: where it is sent: query or header, and its name there.
-        value: the text.
-    """
-
-    place: str
-    name: str
-    value: str = field(repr=False)
-    _hidden: Hidden = field(repr=False, eq=False)
-
-
-@frozen
 class _Access:
     """How all operations of a document are called; the attributes are the user's arguments."""
 
     server: str | None
     hosts: Collection[str] | None
     keys: Mapping[str, ApiKey]
-    seconds: float
-    max_bytes: int
-
-
-@frozen
-class Operation:
-    """An operation, ready to be called.
-
-    Attributes:
-        method, path: the request.
-        parameters: the parameters, and the body among them.
-        server: the address of the server, which is allowed.
-        keys: the keys that it is called with.
-        missing: the schemes that there is no key for.
-        seconds: the time for all of a call.
-        max_bytes: the most bytes of a request and of an answer.
-    """
-
-    method: str
-    path: str
-    parameters: Sequence[ApiParameter]
-    server: str
-    keys: Sequence[ApiKey]
-    missing: Sequence[str]
     seconds: float
     max_bytes: int
 

@@ -17,12 +17,11 @@ from gram import Pattern
 from interp import File, Message, ModelError, OpenAIModel, hello_world_tool_library, load_run, run
 from interp.history.replaying import Replay
 from interp.machine import Request
-from interp.models.failures import failed
+from interp.models.failures import failed, hint_about
 from interp.models.providers import Dialect
-from interp.models.refusals import hint_about
 from interp.views import lines, run_page
 from lenses_ext import Model, create_agent_pattern
-from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import DATA
 
 UNUSABLE = [
@@ -241,36 +240,13 @@ def test_a_call_that_was_written_as_text_is_warned_about(
     assert not warned or "wrote a call of sayHello as text" in said[0]
 
 
-@pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize(
-    ("written", "arguments"),
-    [
-        ('<function=sayHello{"personName": "Al"</function>', None),
-        ('{"name": "sayHello", "arguments": {"personName": "Al"}}', {"personName": "Al"}),
-        ('[{"name": "sayHello", "parameters": {"personName": 3}}]', None),
-    ],
-)
-def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
-    hello_world: Pattern,
-    model_server: ModelServer,
-    written: str,
-    arguments: object,
-    streaming: bool,
+def test_a_call_that_a_provider_could_not_read_is_asked_for_again(
+    hello_world: Pattern, model_server: ModelServer
 ) -> None:
     error = {"message": "Failed to call a function.", "code": "tool_use_failed"}
-    error["failed_generation"] = written
-    events = [delta("a"), {"error": error}] if streaming else None
-    model_server.will_say(
-        Answer({"error": error}, 200 if streaming else 400, events=events), "Done."
-    )
-    begun = interp.begin(hello_world, "hi", hello_world_tool_library)
-    if streaming:
-        list(begun.stream())
-    response = begun.finish()
-    (used,) = response.tools_used
-    assert response.content == "Done."
-    assert (used.tool_name, used.error is None) == ("sayHello", arguments is not None)
-    assert arguments is None or used.args_text.value == arguments
+    model_server.will_say(Answer({"error": error}, 400, {"retry-after": "0"}), "Done.")
+
+    assert run(hello_world, "hi", hello_world_tool_library).content == "Done."
 
 
 NO_TOOLS = "Function tools with reasoning_effort are not supported for m. Please use /v1/responses."

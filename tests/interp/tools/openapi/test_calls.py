@@ -10,7 +10,7 @@ from hypothesis import given, reject, strategies as st
 
 from interp import ToolError
 from interp.tools.openapi.calls import in_header, in_path, in_query
-from interp.tools.openapi.library import ApiParameter
+from interp.tools.openapi.document import ApiParameter
 
 PATH = ApiParameter("p", "p q", "path")
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
