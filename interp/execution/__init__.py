@@ -27,7 +27,7 @@ from .observations import (
     ToolStarted as ToolStarted,
     Watcher,
     finished,
-    observations,
+    seen_in,
 )
 from .recorder import CANCELLED, Begun, Failed, Folded, Note, Retried, RunLog, Stopped, now
 from .spending import Budget, CostOf, Spending

@@ -22,20 +22,10 @@ from ..errors import AgentError, ApprovalNeeded, said_by
 from ..machine import Ask, CallModel, CallTool, Effect, Event, Resumed, Status, pending, waits_for
 from ..secrets import without_keys
 from ..tools import Tool, ToolContext, providing
+from . import observations
 from .handlers import Handler, LiveHandler, Report
 from .logs import log_event
-from .observations import (
-    Delta,
-    Finished,
-    Observation,
-    Observer,
-    ToolProgress,
-    ToolStarted,
-    Watcher,
-    called_for_user,
-    finished,
-    observations,
-)
+from .observations import Delta, Observation, Observer, ToolProgress, Watcher
 from .recorder import Recorder, RunLog
 from .spending import Budget
 from .telemetry import RunSpans, Telemetry
@@ -134,7 +124,7 @@ class Driver:
                             continue  # what it is a part of has stopped or failed meanwhile
                         if isinstance(effect, CallTool):
                             if is_read:
-                                yield ToolStarted(effect)
+                                yield observations.ToolStarted(effect)
                             tool, once = self.tools.get(effect.name), self.state.run.once
                             if effect.name in once or (tool and tool.once):
                                 await self._fold(None, machine.CallBegun(effect.at))
@@ -171,7 +161,7 @@ class Driver:
                 raise self._failure.raised
             if self._failure:
                 raise self._failure
-            yield finished(self.state)
+            yield observations.finished(self.state)
 
     async def finish(self) -> machine.AgentResponse:
         """Go on to the end; nobody sees what happens.
@@ -183,7 +173,7 @@ class Driver:
         """
         async for each in self.drive(words=False, is_read=False):
             found = each
-        assert isinstance(found, Finished)
+        assert isinstance(found, observations.Finished)
         return found.response
 
     # --- taking a run up
@@ -351,7 +341,7 @@ class Driver:
         event, seconds = task.result()
         taken = await self._fold(effect, event, seconds)
         waiting += taken.effects
-        return list(observations(event, taken))
+        return list(observations.seen_in(event, taken))
 
     async def _fold(
         self, effect: Effect | None, event: Event, seconds: float | None = None
@@ -383,7 +373,7 @@ class Driver:
     async def _tell(self, watcher: Observer | Watcher, *seen: object) -> None:
         """Tell a watcher of a step that is folded and written; what it raises stops the run."""
         try:
-            await called_for_user(watcher, *seen)
+            await observations.called_for_user(watcher, *seen)
         except Exception as error:  # noqa: BLE001  # a watcher of the user may raise anything
             failed = AgentError(f"an observer failed: {said_by(error)}")
             failed.__cause__ = error

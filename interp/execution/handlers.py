@@ -23,32 +23,17 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, Literal, Protocol, TypeAlias, Union
 
-from attrs import evolve, field, fields, frozen
+from attrs import evolve, field, fields, frozen, has
 
 from gram import GramEncodeError
 from lenses_ext import Model
 from lenses_ext.schemas import Match
 
+from .. import machine
 from ..concurrency import call_in_thread, in_loop_of_user
 from ..errors import AgentError, ApprovalNeeded, ConfigurationError, ModelError, ToolError, said_by
 from ..files import File
-from ..machine import (
-    Ask,
-    AssistantRole,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Effect,
-    Event,
-    Message,
-    ModelReplied,
-    Request,
-    State,
-    ToolCall,
-    ToolReturned,
-    call_text,
-)
+from ..machine import Ask, CallFailed, CallModel, Decided, Effect, Event, ModelReplied, ToolReturned
 from ..models import (
     SAYS_NOTHING,
     AnyModel,
@@ -199,7 +184,7 @@ class LiveHandler:
     @classmethod
     def of(
         cls,
-        state: State,
+        state: machine.State,
         tools: LibraryLike = None,
         *,
         model: ModelChoice = None,
@@ -254,7 +239,7 @@ class LiveHandler:
         log_effect(effect, self.model)
         return event_without_keys(await self._performed(effect, report), self.keys)
 
-    def models_for(self, request: Request) -> tuple[Model, ...]:
+    def models_for(self, request: machine.Request) -> tuple[Model, ...]:
         """The models that a request may be answered by; a user's model answers all by itself."""
         if self._is_of_user:
             return (request.model,)
@@ -278,11 +263,12 @@ class LiveHandler:
                     except ModelError as error:
                         if not (effect.is_for_summary and error.code in SAYS_NOTHING):
                             raise
-                        reply = Reply(Message(AssistantRole, ""))  # a summary that failed
+                        failed = machine.Message(machine.AssistantRole, "")  # it is no summary
+                        reply = Reply(failed)
                 return ModelReplied(effect.at, *reply)
             case Ask():
                 return _decided(effect, await self._answer(effect))
-            case CallTool():
+            case machine.CallTool():
                 try:
                     result = await acall_tool(self.tools[effect.name], effect.args, self.plainly)
                 except ToolError as error:
@@ -347,7 +333,8 @@ def _decided(ask: Ask, answer: Answer) -> Decided:
         ConfigurationError: it is not an answer; only True approves.
     """
     if answer is None:
-        raise ApprovalNeeded(f"the run waits for approval of {call_text(ask.name, ask.arguments)}")
+        call = machine.call_text(ask.name, ask.arguments)
+        raise ApprovalNeeded(f"the run waits for approval of {call}")
     if isinstance(answer, str):
         return Decided(ask.at, False, answer)
     if not isinstance(answer, bool):
@@ -365,8 +352,8 @@ def event_without_keys(event: Event, keys: Keys | None) -> Event:
     return clean
 
 
-_OURS: Final = ("at", "role")
-"""Their parts that the program and the machine say."""
+_OURS: Final = ("at", "role", "model", "tried")
+"""The parts of events that the program and the machine say."""
 
 
 def _clean(value: Any, keys: Keys) -> Any:
@@ -378,7 +365,7 @@ def _clean(value: Any, keys: Keys) -> Any:
             return _file(value, keys)
         case tuple():
             return tuple(_clean(each, keys) for each in value)
-        case ModelReplied() | ToolReturned() | CallFailed() | Decided() | Message() | ToolCall():
+        case _ if has(type(value)):
             parts = (each for each in fields(type(value)) if each.name not in _OURS)
             return evolve(
                 value, **{each.name: _clean(getattr(value, each.name), keys) for each in parts}

@@ -124,7 +124,7 @@ Observation: TypeAlias = Union[
 """What there is to see of a run while it happens."""
 
 
-def observations(event: machine.Event, step: machine.Step) -> Iterator[Observation]:
+def seen_in(event: machine.Event, step: machine.Step) -> Iterator[Observation]:
     """What there is to see of a step."""
     if (
         isinstance(event, machine.ModelReplied)

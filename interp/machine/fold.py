@@ -30,22 +30,11 @@ from ..errors import ProtocolError, ValidationError
 from ..files import File
 from ..json_text import Json, write_json
 from ..programs import the_agent
+from . import effects
 from .agent_step import AgentStep
 from .approval import ApprovalPolicy, allow_all
 from .contracts import own_parameters_of
-from .effects import (
-    CallBegun,
-    CallFailed,
-    CostReached,
-    Decided,
-    Effect,
-    Event,
-    ModelReplied,
-    Resumed,
-    TimeUp,
-    ToolReturned,
-    checked_settings,
-)
+from .effects import CostReached, Effect, Event, Resumed, TimeUp
 from .frame_step import FrameStep, checked, effects_of, frame_begun, frame_ended
 from .happened import CallDropped, Happened
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
@@ -123,7 +112,7 @@ def start(
     """
     pattern = the_agent(program, agent, by="start")
     given, attachments = parts_of(given)
-    changes = checked_settings(settings) or pmap()
+    changes = effects.checked_settings(settings) or pmap()
     taken = _input(pattern, given, attachments)
     run = RunContext(
         pattern,
@@ -210,14 +199,14 @@ def step(state: State, event: Event) -> Step:
     if not isinstance(at, tuple) or not all(isinstance(part, int | str) for part in at):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
     happened: list[Happened] = []
-    effects: tuple[Effect, ...] = ()
+    to_do: tuple[Effect, ...] = ()
     if isinstance(event, TimeUp | CostReached | Resumed):
         run, frame = _whole_run(state, event, happened)
     else:
-        run, frame, effects = _taken(state.run, state.frame, event, happened)
+        run, frame, to_do = _taken(state.run, state.frame, event, happened)
     after = State(run, frame, state.beginning, state.events.append(event))
     if isinstance(event, Resumed):
-        effects = pending(after)
+        to_do = pending(after)
     if any(isinstance(each, CallDropped) for each in happened):
         waited_for = {each.at for each in effects_of(state.run, state.frame)}
         happened = [
@@ -225,7 +214,7 @@ def step(state: State, event: Event) -> Step:
             for each in happened
             if not isinstance(each, CallDropped) or each.at in waited_for  # else it never began
         ]
-    return Step(after, () if run.limit is not None else effects, tuple(happened))
+    return Step(after, () if run.limit is not None else to_do, tuple(happened))
 
 
 def fold(state: State, events: Iterable[Event]) -> State:
@@ -254,8 +243,8 @@ def _taken(run: RunContext, frame: Frame, event: Event, happened: list[Happened]
     inner = frame.inner(event.at)
     if inner is None:
         return _settled(_stepped(run, frame, event), happened)
-    run, inner, effects = _taken(run, inner, event, happened)
-    return _placed(run, frame, inner, effects, happened)
+    run, inner, to_do = _taken(run, inner, event, happened)
+    return _placed(run, frame, inner, to_do, happened)
 
 
 def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
@@ -271,13 +260,13 @@ def _placed(
     run: RunContext,
     frame: Frame,
     inner: Frame,
-    effects: tuple[Effect, ...],
+    to_do: tuple[Effect, ...],
     happened: list[Happened],
 ) -> Settled:
     """Put a frame that went on in its place; where it has ended, take what it gave."""
     outcome = _form_of(inner.pattern)(run, inner).outcome()
     if outcome is None or inner.call is None:
-        return run, frame.with_part(inner.place, inner), effects
+        return run, frame.with_part(inner.place, inner), to_do
     happened.append(frame_ended(frame, inner, outcome))
     around = _form_of(frame.pattern)(run, frame)
     around.inner_ended(inner.call, outcome)
@@ -289,7 +278,7 @@ def _settled(made: FrameStep[Any], happened: list[Happened]) -> Settled:
 
     Of a frame that has ended nothing is left to do.
     """
-    effects: list[Effect] = []
+    to_do: list[Effect] = []
     left = deque(made.new)
     while left:
         each = left.popleft()
@@ -297,7 +286,7 @@ def _settled(made: FrameStep[Any], happened: list[Happened]) -> Settled:
             happened.append(each)
             continue
         if not isinstance(each, Begin):
-            effects.append(each)
+            to_do.append(each)
             continue
         inside = _form_of(each.pattern).begun(made.run, each)
         happened.append(frame_begun(made.frame, inside.frame))
@@ -305,7 +294,7 @@ def _settled(made: FrameStep[Any], happened: list[Happened]) -> Settled:
         outcome = _form_of(inner.pattern)(made.run, inner).outcome()
         if outcome is None or each.call is None:
             made.frame = made.frame.with_part(inner.place, inner)
-            effects.extend(more)
+            to_do.extend(more)
             continue
         happened.append(frame_ended(made.frame, inner, outcome))
         made.new = []
@@ -314,7 +303,7 @@ def _settled(made: FrameStep[Any], happened: list[Happened]) -> Settled:
             happened += (each for each in (*left, *made.new) if isinstance(each, Happened))
             return made.run, made.frame, ()
         left.extendleft(reversed(made.new))
-    return made.run, made.frame, tuple(effects)
+    return made.run, made.frame, tuple(to_do)
 
 
 # --- the whole run
@@ -357,10 +346,10 @@ def _gone_on(
 _Row: TypeAlias = Mapping[type[Event], Callable[[Any, Any], None]]
 
 _AWAITING: Final[_Row] = {
-    CallBegun: FrameStep.call_begun,
-    ToolReturned: FrameStep.tool_answered,
-    CallFailed: FrameStep.tool_answered,
-    Decided: FrameStep.decided,
+    effects.CallBegun: FrameStep.call_begun,
+    effects.ToolReturned: FrameStep.tool_answered,
+    effects.CallFailed: FrameStep.tool_answered,
+    effects.Decided: FrameStep.decided,
     TimeUp: FrameStep.unchanged,
     CostReached: FrameStep.unchanged,
     Resumed: FrameStep.resumed,
@@ -368,7 +357,7 @@ _AWAITING: Final[_Row] = {
 
 TRANSITIONS: Final[Mapping[Status, _Row]] = {
     Status.AWAITING_MODEL: {
-        ModelReplied: AgentStep.model_replied,
+        effects.ModelReplied: AgentStep.model_replied,
         TimeUp: FrameStep.unchanged,
         CostReached: FrameStep.unchanged,
         Resumed: FrameStep.unchanged,

@@ -22,20 +22,10 @@ from lenses_ext.weak_cache import memo
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
+from . import effects
 from .approval import Decision
 from .contracts import Parameters, check_against, parameters_of
-from .effects import (
-    Ask,
-    At,
-    CallBegun,
-    CallFailed,
-    CallTool,
-    Decided,
-    Effect,
-    Event,
-    Resumed,
-    ToolReturned,
-)
+from .effects import Ask, At, CallFailed, CallTool, Decided, Event, ToolReturned
 from .happened import NOT_WAITED_FOR, AgentStarted, CallDropped, Ended, Happened, New
 from .messages import ToolInvocation
 from .requests import ask_model
@@ -98,7 +88,7 @@ class FrameStep(ABC, Generic[_Frame]):
 
     # --- events
 
-    def call_begun(self, event: CallBegun) -> None:
+    def call_begun(self, event: effects.CallBegun) -> None:
         """Keep that a call has begun which may run only once."""
         self.put(evolve(self._waiting(event, CallTool), has_begun=True))
 
@@ -114,7 +104,7 @@ class FrameStep(ABC, Generic[_Frame]):
         else:
             self.answer(ask, event)
 
-    def resumed(self, event: Resumed) -> None:
+    def resumed(self, event: effects.Resumed) -> None:
         """Go on, past a limit too: what may have run is asked about, and another policy decides."""
         for part in self.frame.parts:
             if isinstance(part, Frame) or self.frame.under_way(part.at) is None:
@@ -231,7 +221,7 @@ def checked(name: str, parameters: Parameters, args: dict[str, Json]) -> dict[st
         raise ValidationError(message) from None
 
 
-def effects_of(run: RunContext, frame: Frame) -> Iterator[Effect]:
+def effects_of(run: RunContext, frame: Frame) -> Iterator[effects.Effect]:
     """The effects that a frame waits for, and all frames in it."""
     for part in (frame, *frame.all_parts()):
         if not isinstance(part, Frame):

@@ -37,7 +37,6 @@ from .messages import (
     FunctionRole,
     Message,
     UserRole,
-    empty_context,
 )
 from .run_context import RunContext
 from .state import AgentFrame
@@ -206,7 +205,7 @@ def _asked(agent: Pattern) -> Request:
     return Request(
         model,
         view(lenses_ext.agent_instruction, agent),
-        empty_context,
+        ConversationContext(),
         settings=view(lenses_ext.agent_settings, agent) or Settings(),
         answer=answer_of(agent),
         fallbacks=tuple(others),
@@ -340,11 +339,11 @@ def sent(frame: AgentFrame) -> Sequence[Message]:
     if not frame.summarised:
         return frame.context
     summary = frame.context[frame.summarised - 1].summary or ""
-    first, *others = (*frame.context[frame.summarised :],) or (None,)
-    if first is not None and first.role == UserRole:
-        return (evolve(first, content=f"{_BEFORE}{summary}\n\n{first.content}"), *others)
-    told = Message(UserRole, f"{_BEFORE}{summary}\n\n{_GO_ON}")
-    return (told, *others) if first is None else (told, first, *others)
+    after = tuple(frame.context[frame.summarised :])
+    if after and after[0].role == UserRole:
+        said = f"{_BEFORE}{summary}\n\n{after[0].content}"
+        return (evolve(after[0], content=said), *after[1:])
+    return (Message(UserRole, f"{_BEFORE}{summary}\n\n{_GO_ON}"), *after)
 
 
 def to_read(frame: AgentFrame) -> Message:
