@@ -72,6 +72,6 @@ from .tools.invocation import ToolContext as ToolContext
 from .tools.library import ToolLibrary as ToolLibrary, load_tools as load_tools
 from .tools.mcp.library import mcp_library as mcp_library
 from .tools.openapi.library import openapi_library as openapi_library
-from .views.magics import load_ipython_extension as load_ipython_extension
+from .views.notebook import load_ipython_extension as load_ipython_extension
 from .workers.steering import resume_run as resume_run
 from .workers.submission import submit as submit

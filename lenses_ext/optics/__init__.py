@@ -21,9 +21,13 @@ from .typed import (
     Prism,
     Settable,
     Traversal,
+    collect,
     computed,
     lens_of as lens_of,
     optic_name,
+    over,
+    preview,
+    put,
     traversal_of,
+    view,
 )
-from .using import collect, over, preview, put, view

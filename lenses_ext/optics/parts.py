@@ -17,8 +17,18 @@ from gram import GramError, Pattern, Subject, Value, is_reference
 from gram.errors import expect, expect_all
 
 from ..errors import FocusError, MissingPartError, PartError, value_in_words
-from .typed import Getter, Lens, Prism, Traversal, lens_of, prism_of, refusal, traversal_of
-from .using import put, view
+from .typed import (
+    Getter,
+    Lens,
+    Prism,
+    Traversal,
+    lens_of,
+    prism_of,
+    put,
+    refusal,
+    traversal_of,
+    view,
+)
 
 A = TypeVar("A")
 B = TypeVar("B")

@@ -19,7 +19,7 @@ from ..schemas import breaches, default_misfits, dump_json, is_of, remote_refere
 from ..weak_cache import memo
 from . import writer
 from .faults import KEYWORD_HINTS, Faults, Owner, SignatureError
-from .parts import Parts, parts_of_pattern, parts_of_text
+from .parts import Parts, is_text_form, parts_of_pattern, parts_of_text, parts_of_text_form
 from .reader import SignatureReader
 from .values import NAMED, Type, TypeSignature, basic, json_types
 
@@ -247,8 +247,6 @@ def _reading(x: object, open: bool) -> _Reading:
 
 
 def _parts_of(text: str) -> Parts:
-    from .text_form import is_text_form, parts_of_text_form  # most signatures are patterns
-
     return (parts_of_text_form if is_text_form(text) else parts_of_text)(text)
 
 

@@ -25,9 +25,8 @@ from lenses_ext.rules import with_levels
 
 from ...models import check_program, lint_program
 from ..inputs.project import project_levels
-from . import outline
+from . import told
 from .open_files import Meaning, OpenFile, Positions
-from .told import arrow_hints, completions, signature_help, told_at
 
 PAUSE = 0.2
 """How many seconds after the last key faults are looked for."""
@@ -140,7 +139,7 @@ class GramServer(LanguageServer):
 
     def hover(self, meaning: Meaning, offset: int) -> lsp.Hover | None:
         """What is told of the place."""
-        if (found := told_at(meaning, offset)) is None:
+        if (found := told.told_at(meaning, offset)) is None:
             return None
         text, span = found
         shown = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
@@ -214,7 +213,7 @@ def _documents(program: Document | Project) -> list[Document]:
 def make_server() -> GramServer:
     """The server with everything that it answers."""
     server = GramServer()
-    legend = lsp.SemanticTokensLegend(list(outline.COLOURS.values()), [])
+    legend = lsp.SemanticTokensLegend(list(told.COLOURS.values()), [])
     options: dict[str, Any] = {
         lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=[*':|,({"']),
         lsp.TEXT_DOCUMENT_SIGNATURE_HELP: lsp.SignatureHelpOptions(trigger_characters=["(", ">"]),
@@ -226,7 +225,7 @@ def make_server() -> GramServer:
         """Answer what is asked of a file; the function gets its address, and all that is asked."""
 
         @server.feature(method, options.get(method))
-        def told(asked: Any) -> Any:
+        def answered(asked: Any) -> Any:
             return tell(asked.text_document.uri, asked)
 
     def at_place(tell: Callable[[Meaning, int], Any]) -> Callable[[str, Any], Any]:
@@ -241,16 +240,16 @@ def make_server() -> GramServer:
     answer(lsp.TEXT_DOCUMENT_DID_CLOSE, lambda uri, _: server.forget(uri))
     answer(lsp.TEXT_DOCUMENT_RENAME, server.renamed)
     answer(lsp.TEXT_DOCUMENT_CODE_ACTION, lambda uri, asked: [*server.fixes(uri, asked.range)])
-    answer(lsp.TEXT_DOCUMENT_INLAY_HINT, lambda uri, _: [*arrow_hints(server.meaning(uri))])
+    answer(lsp.TEXT_DOCUMENT_INLAY_HINT, lambda uri, _: [*told.arrow_hints(server.meaning(uri))])
     answer(lsp.TEXT_DOCUMENT_HOVER, at_place(server.hover))
-    answer(lsp.TEXT_DOCUMENT_COMPLETION, at_place(completions))
+    answer(lsp.TEXT_DOCUMENT_COMPLETION, at_place(told.completions))
     answer(lsp.TEXT_DOCUMENT_DEFINITION, at_place(server.definition))
     answer(lsp.TEXT_DOCUMENT_REFERENCES, at_place(server.uses_of))
     answer(lsp.TEXT_DOCUMENT_PREPARE_RENAME, at_place(server.range_of_name))
-    answer(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, at_place(signature_help))
-    answer(lsp.TEXT_DOCUMENT_FORMATTING, of_file(outline.formatted))
-    answer(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, of_file(outline.symbols))
-    answer(lsp.TEXT_DOCUMENT_FOLDING_RANGE, of_file(outline.folds))
-    answer(lsp.TEXT_DOCUMENT_CODE_LENS, of_file(outline.lenses))
-    answer(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, of_file(outline.colours))
+    answer(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, at_place(told.signature_help))
+    answer(lsp.TEXT_DOCUMENT_FORMATTING, of_file(told.formatted))
+    answer(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, of_file(told.symbols))
+    answer(lsp.TEXT_DOCUMENT_FOLDING_RANGE, of_file(told.folds))
+    answer(lsp.TEXT_DOCUMENT_CODE_LENS, of_file(told.lenses))
+    answer(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, of_file(told.colours))
     return server
