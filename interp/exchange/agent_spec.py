@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
@@ -23,7 +23,6 @@ from lenses_ext.schemas import read_yaml
 from ..errors import ConfigurationError
 from ..json_text import read_json
 from ..programs import the_agent
-from .agents import Reader, Writer
 from .properties import REFUSALS, NoCounterpartError, words_of
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 _LEFT_OUT: Final = "left out"
 """The value of a secret that a file refers to; it is told of, and goes nowhere."""
-_SECRETS: Final = ("api_key", "key_file", "cert_file", "ca_file", "sensitive_headers")
+_SECRETS: Final = (".api_key", ".key_file", ".cert_file", ".ca_file", ".sensitive_headers")
 
 
 @frozen
@@ -79,13 +78,11 @@ def from_agent_spec(text: str, filename: str = "<text>") -> Exchanged:
     """
     expect(text, str, "text", by="from_agent_spec")
     _expect_package()
+    from .reading import Reader
+
     losses: list[Loss] = []
     reader = Reader(lambda path, reason: losses.append(Loss(path, reason)))
-    try:
-        data = (read_json if text.lstrip().startswith("{") else read_yaml)(text)
-    except ValueError as error:
-        raise GramDecodeError(f"not Agent Spec: {error}", filename=filename) from None
-    component = _load(data, filename)
+    component = _load(text, filename)
     name = component.name or type(component).__name__
     try:
         reader.read(component, name)
@@ -100,15 +97,12 @@ def from_agent_spec(text: str, filename: str = "<text>") -> Exchanged:
     return Exchanged(format_text(write_program(made)), tuple(dict.fromkeys(losses)))
 
 
-def to_agent_spec(
-    program: ProgramLike, agent: str | None = None, *, form: Literal["yaml", "json"] = "yaml"
-) -> Exchanged:
-    """An agent or workflow of a program, with what it uses, as an Agent Spec file.
+def to_agent_spec(program: ProgramLike, agent: str | None = None) -> Exchanged:
+    """An agent or workflow of a program, with what it uses, as an Agent Spec file, in YAML.
 
     Args:
         program: the program.
         agent: the agent or workflow; without it the only one, or the one that nothing refers to.
-        form: YAML or JSON.
 
     Raises:
         ValidationError: there is none, or it has faults.
@@ -118,19 +112,16 @@ def to_agent_spec(
     _expect_package()
     from pyagentspec import AgentSpecDeserializer, AgentSpecSerializer
 
+    from .writing import Writer
+
     root = the_agent(program, agent, by="to_agent_spec")
     losses: list[Loss] = []
-    writer = Writer(root, lambda path, reason: losses.append(Loss(path, reason)))
+    writer = Writer(lambda path, reason: losses.append(Loss(path, reason)))
     name = root.value.identity
-    serializer, loader = AgentSpecSerializer(), AgentSpecDeserializer()
     try:
         component = writer.written(root, name)
-        if form == "json":
-            text = serializer.to_json(component, indent=2)
-            loader.from_json(text)
-        else:
-            text = serializer.to_yaml(component)
-            loader.from_yaml(text)
+        text = AgentSpecSerializer().to_yaml(component)
+        AgentSpecDeserializer().from_yaml(text)
     except REFUSALS as error:
         raise NoCounterpartError(f"{name}: its package refuses it: {words_of(error)}") from None
     return Exchanged(text.removesuffix("\n") + "\n", tuple(dict.fromkeys(losses)))
@@ -141,15 +132,19 @@ def _expect_package() -> None:
         raise ConfigurationError(f"Agent Spec needs the extra agentspec: {install('agentspec')}")
 
 
-def _load(data: Any, filename: str) -> Component:
-    """What its own loader makes of the data; secrets are not in a file, and not asked for."""
+def _load(text: str, filename: str) -> Component:
+    """What its own loader makes of a text; secrets are not in a file, and not asked for."""
     from pyagentspec import AgentSpecDeserializer
 
+    try:
+        data = (read_json if text.lstrip().startswith("{") else read_yaml)(text)
+    except ValueError as error:
+        raise GramDecodeError(f"not Agent Spec: {error}", filename=filename) from None
     if not isinstance(data, dict) or "component_type" not in data:
         raise GramDecodeError('no Agent Spec: it has no "component_type"', filename=filename)
     outside: dict[str, Any] = {}
     for reference in _references(data):
-        if reference.endswith(tuple(f".{each}" for each in _SECRETS)):
+        if reference.endswith(_SECRETS):
             outside[reference] = {"": _LEFT_OUT} if reference.endswith("headers") else _LEFT_OUT
     try:
         return AgentSpecDeserializer().from_dict(data, components_registry=outside or None)

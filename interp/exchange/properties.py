@@ -17,6 +17,8 @@ from gram import GramError, Pattern
 from lenses_ext import SignatureError, json_schema_to_type_signature, view
 from lenses_ext.language import tool_spec_of
 
+from ..models import CHAT_FIELDS
+
 if TYPE_CHECKING:
     from pyagentspec import Property
 
@@ -25,13 +27,15 @@ Tell: TypeAlias = Callable[[str, str], None]
 
 OUTPUT: Final = "output"
 TEXT: Final = {"type": "string"}
-PLACEHOLDER: Final = re.compile(r"\W")
-"""A character that a name in a prompt, ``{{name}}``, may not have."""
-_NOT_IN_TITLES: Final = re.compile(r"""[.,{} \n'"]""")
-
-
+KINDS: Final = {"Ollama": "OllamaConfig", "vLLM": "VllmConfig", "OpenAI": "OpenAiConfig"}
+"""The LLM configurations that are of one provider."""
+SETTINGS: Final = {
+    field: setting for setting, field in {**CHAT_FIELDS, "maxTokens": "max_tokens"}.items()
+}
+"""The settings of a program, by the generation parameters that they are."""
 REFUSALS: Final = (ValueError, TypeError, AttributeError, NotImplementedError, RecursionError)
 """What the package raises where it does not take something, or trips over it."""
+_NOT_IN_NAMES: Final = re.compile(r"\W")
 
 
 class NoCounterpartError(GramError):
@@ -56,42 +60,54 @@ class Types:
         return json_schema_to_type_signature(self.inputs, return_schema=self.result)
 
 
+def handed_on(names: list[str]) -> str:
+    """The end of a prompt that says what an agent is called with, as its message does here."""
+    if len(names) == 1:
+        return f"\n\n{{{{{names[0]}}}}}"
+    return "\n\n" + "\n".join(f"{name}: {{{{{name}}}}}" for name in names) if names else ""
+
+
 # --- from Agent Spec
 
 
-def types_of(
-    inputs: Iterable[Property], outputs: Iterable[Property], path: str, tell: Tell
-) -> Types:
+def types_of(component: Any, path: str, tell: Tell) -> Types:
     """The types of the inputs and outputs of a component; what we cannot say is told."""
-    root: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
+    inputs = _object(component.inputs or (), f"{path}.inputs", tell)
+    whole = _object(component.outputs or (), f"{path}.outputs", tell)
+    fields = whole["properties"]
+    if len(fields) != 1:
+        return Types(inputs, whole | {"required": [*fields]} if fields else None)
+    ((title, schema),) = fields.items()
+    named = {} if title == OUTPUT else {"title": title}
+    return Types(
+        inputs, {**schema, **named, **{key: whole[key] for key in whole if key == "$defs"}}
+    )
+
+
+def _object(given: Iterable[Property], path: str, tell: Tell) -> dict[str, Any]:
+    """The schema of an object with a field for each property."""
+    made: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
     definitions: dict[str, Any] = {}
-    for each in inputs:
-        schema = _readable(each, f"{path}.inputs.{each.title}", tell)
+    for each in given:
+        at = f"{path}.{each.title}"
+        schema = _readable(each, at, tell)
         own = schema.pop("$defs", {})
         if any(definitions.get(name, own[name]) != own[name] for name in own):
-            tell(f"{path}.inputs.{each.title}", "its $defs say otherwise what a name is elsewhere")
+            tell(at, "its $defs say otherwise what a name is elsewhere")
             own, schema = {}, {}
         definitions |= own
-        root["properties"][each.title] = schema
+        made["properties"][each.title] = schema
         if "default" not in schema:
-            root["required"].append(each.title)
-    if definitions:
-        root["$defs"] = definitions
-    fields = {each.title: _readable(each, f"{path}.outputs.{each.title}", tell) for each in outputs}
-    if len(fields) == 1:
-        ((title, schema),) = fields.items()
-        return Types(root, schema if title == OUTPUT else {**schema, "title": title})
-    whole = {"type": "object", "properties": fields, "required": [*fields]}
-    return Types(root, whole if fields else None)
+            made["required"].append(each.title)
+    return made | ({"$defs": definitions} if definitions else {})
 
 
 def _readable(given: Property, path: str, tell: Tell) -> dict[str, Any]:
     """The schema of a property without its title; anything may come where it is not read."""
     schema = {key: value for key, value in given.json_schema.items() if key != "title"}
+    whole = {"type": "object", "properties": {"x": schema}, "$defs": schema.get("$defs", {})}
     try:
-        json_schema_to_type_signature({"type": "object", "properties": {"x": {**schema}}} | {
-            key: schema[key] for key in ("$defs",) if key in schema
-        })  # fmt: skip
+        json_schema_to_type_signature(whole)
     except SignatureError as error:
         tell(path, f"its type is not read, so anything may come: {error.faults[0].message}")
         return {}
@@ -110,17 +126,8 @@ def types_in(pattern: Pattern) -> Types:
     return Types(view(lenses_ext.tool_spec_schema, spec), lenses_ext.result_schema(spec))
 
 
-def written_inputs(
-    types: Types, path: str, tell: Tell, refused: re.Pattern[str] = _NOT_IN_TITLES
-) -> list[Property]:
-    """The parameters as inputs; what inputs cannot say is told.
-
-    Args:
-        types: what the component takes.
-        path: where it is.
-        tell: takes what is lost.
-        refused: the characters that a name has not; a ``_`` takes their place.
-    """
+def written_inputs(types: Types, path: str, tell: Tell) -> list[Property]:
+    """The parameters as inputs; what inputs cannot say is told."""
     root = types.inputs
     for key in sorted({*root} - {"type", "properties", "required", "$defs"}):
         tell(f"{path}.{key}", "what is said of all parameters together has no counterpart")
@@ -128,10 +135,11 @@ def written_inputs(
     for name, schema in root["properties"].items():
         if name not in root["required"] and "default" not in schema:
             tell(f"{path}.{name}", "an input without a default has to be given: optional is lost")
-        title = refused.sub("_", name) or "_"
-        if title != name:
-            tell(f"{path}.{name}", f'its name is written "{title}", as that of an input can be')
-        made.append(_property(title, schema, root.get("$defs", {}), f"{path}.{name}", tell))
+        property_ = _property(name, schema, root.get("$defs", {}), f"{path}.{name}", tell)
+        if property_.title != name:
+            told = f'its name is written "{property_.title}", as that of an input can be'
+            tell(f"{path}.{name}", told)
+        made.append(property_)
     return made
 
 
@@ -140,24 +148,12 @@ def written_outputs(types: Types, path: str, tell: Tell, *, split: bool = True) 
     result = types.result
     if result is None:
         return []
-    if split and is_record(result):
-        fields = result["properties"].items()
-        return [_property(name, each, {}, f"{path}.{name}", tell) for name, each in fields]
+    fields = result.get("properties", {})
+    is_record = not {*result} - {"type", "properties", "required"} and len(fields) > 1
+    if split and is_record and {*fields} == {*result.get("required", ())}:
+        return [_property(name, fields[name], {}, f"{path}.{name}", tell) for name in fields]
     named = {key: value for key, value in result.items() if key != "title"}
     return [_property(result.get("title", OUTPUT), named, {}, f"{path}.{OUTPUT}", tell)]
-
-
-def is_usual(inputs: Mapping[str, Any]) -> bool:
-    """Whether inputs are those of whatever has no signature: one text, ``input``."""
-    return dict(inputs["properties"]) == {"input": TEXT}
-
-
-def is_record(result: Mapping[str, Any] | None) -> bool:
-    """Whether a result is an object whose fields can be several outputs, and nothing else."""
-    if result is None or {*result} - {"type", "properties", "required"}:
-        return False
-    fields = result.get("properties", {})
-    return len(fields) > 1 and {*fields} == {*result.get("required", ())}
 
 
 def _property(
@@ -165,32 +161,16 @@ def _property(
 ) -> Property:
     from pyagentspec import Property  # imported late, as everything of it: few need it
 
-    title = _NOT_IN_TITLES.sub("_", name) or "_"
-    cleaned = {} if schema is True else _cleaned(schema, path, tell)
-    if isinstance(cleaned.get("title"), str):
+    title = _NOT_IN_NAMES.sub("_", name) or "_"
+    given = {} if schema is True else schema
+    if isinstance(given.get("title"), str):
         tell(f"{path}.title", "the title is the name there")
-    if definitions and "$ref" in str(cleaned):
-        cleaned["$defs"] = {**definitions}
+    used = {"$defs": {**definitions}} if definitions and "$ref" in str(given) else {}
     try:
-        return Property(json_schema={**cleaned, "title": title})
+        return Property(json_schema={**given, **used, "title": title})
     except REFUSALS as error:
         tell(path, f"its type is not taken, so anything may come: {words_of(error)}")
         return Property(json_schema={"title": title})
-
-
-def _cleaned(schema: Any, path: str, tell: Tell) -> Any:
-    """A schema as the package takes it: no titles with blanks, no bare true at any depth."""
-    if isinstance(schema, list):
-        return [_cleaned(each, path, tell) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {}
-    for key, value in schema.items():
-        if key == "title" and isinstance(value, str) and _NOT_IN_TITLES.search(value):
-            tell(f"{path}.title", f'a title has no blanks and no quotes: "{value}" is left out')
-        else:
-            made[key] = {} if key == "items" and value is True else _cleaned(value, path, tell)
-    return made
 
 
 def words_of(error: Exception) -> str:

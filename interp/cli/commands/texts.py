@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 from attrs import frozen
@@ -65,7 +65,7 @@ def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
     tally.leave()
 
 
-_TARGETS = ("json", "gram", "agentspec", "agentspec-json")
+_TARGETS = ("json", "gram", "agentspec")
 
 
 @click.command("convert")
@@ -82,15 +82,15 @@ def convert_command(
     an object from file to JSON is printed, or the gram of each under its name.
 
     With --to agentspec the one agent or workflow of a program, or that of --agent, is printed as
-    Open Agent Spec, in YAML; with agentspec-json in JSON. What has no counterpart is told on
-    standard error, both ways, each with its path.
+    Open Agent Spec, in YAML. What has no counterpart is told on standard error, both ways, each
+    with its path.
 
     With --bundle the gram of one text is printed: a file and what it uses of those that it imports.
     What clashes is put inside the agents and tools that use it; where that cannot be, it says why.
     """
     several = are_many(files)
     as_json: dict[str, Json] = {}
-    is_exported = (target or "").startswith("agentspec")
+    is_exported = target == "agentspec"
     if is_bundled and target not in (None, "gram"):
         raise click.UsageError("--bundle prints gram: convert what it prints to JSON")
     forbid(agent is not None and not is_exported, "--agent chooses what --to agentspec prints")
@@ -105,8 +105,7 @@ def convert_command(
         forbid(target is None and file == STDIN, "standard input needs --to json or --to gram")
         if is_exported:
             source = read_program(file)
-            form: Literal["json", "yaml"] = "json" if target == "agentspec-json" else "yaml"
-            _show(file, lambda: to_agent_spec(source, agent, form=form))
+            _show(file, lambda: to_agent_spec(source, agent))
             return
         text, name = read_text(file)
         read = {".json": "gram", ".yaml": "gram", ".yml": "gram"}

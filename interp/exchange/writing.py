@@ -1,0 +1,386 @@
+"""Programs as components of Agent Spec: tools, agents, agents inside agents, and workflows.
+
+The steps of a workflow are put one after another, in an order in which each has what it takes. A
+step that is left out on some way is jumped over by the edge of the choice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from pyagentspec import Agent, Component, Property, llms
+from pyagentspec.agenticcomponent import AgenticComponent
+from pyagentspec.flows import nodes
+from pyagentspec.flows.edges import ControlFlowEdge, DataFlowEdge
+from pyagentspec.flows.flow import Flow
+from pyagentspec.managerworkers import ManagerWorkers
+from pyagentspec.tools import ServerTool
+
+import lenses_ext
+from gram import Pattern
+from lenses_ext import Settings, is_agent, is_tool, is_workflow, view, workflow_of
+from lenses_ext.labels import is_skill
+from lenses_ext.language import written_signature
+from lenses_ext.schemas import to_json_value
+from lenses_ext.workflows import FlowArrow, FlowNode, Join, grouped, handoffs
+
+from ..models import PROVIDERS
+from . import properties
+from .properties import NoCounterpartError, types_in, written_inputs, written_outputs
+
+PLACEHOLDER: Final = re.compile(r"{{\s*(\w+)\s*}}")
+DEFAULT: Final = "default"
+"""The branch that is taken where no other is."""
+
+Port: TypeAlias = tuple[Any, str]
+"""A node, and an output of it."""
+
+
+class Writer:
+    """Makes components of what is resolved, each once, with its path as its id."""
+
+    def __init__(self, tell: properties.Tell) -> None:
+        self.tell = tell
+        self._made: dict[tuple[Pattern, bool], Any] = {}
+
+    def written(self, pattern: Pattern, path: str, *, is_step: bool = False) -> Any:
+        """The component that an agent, tool or workflow is.
+
+        Args:
+            pattern: the agent, tool or workflow.
+            path: where it is.
+            is_step: whether it is a step of a flow, which hands inputs to an agent, too.
+
+        Raises:
+            NoCounterpartError: it is a loop, or does what no flow does.
+        """
+        key = pattern, is_step and is_agent(pattern)
+        if key not in self._made:
+            self._made[key] = self._component(pattern, path, is_step)
+        return self._made[key]
+
+    def _component(self, pattern: Pattern, path: str, is_step: bool) -> Component:
+        if lenses_ext.is_loop(pattern):
+            raise NoCounterpartError(f"{path}: a loop has no counterpart: flows count no rounds")
+        known = {"description", *(("instruction", "model", "settings") * is_agent(pattern))}
+        for key in sorted({*pattern.value.properties} - known):
+            self.tell(f"{path}.{key}", "has no counterpart")
+        if is_tool(pattern):
+            types = types_in(pattern)
+            return ServerTool(
+                id=path, name=pattern.value.identity,
+                description=view(lenses_ext.tool_spec_description, pattern),
+                inputs=written_inputs(types, path, self.tell),
+                outputs=written_outputs(types, path, self.tell),
+            )  # fmt: skip
+        if is_workflow(pattern):
+            return FlowWriter(self, pattern, path).flow()
+        return self._group(pattern, path, is_step)
+
+    def _group(self, agent: Pattern, path: str, is_step: bool) -> AgenticComponent:
+        """An agent with the agents that it calls."""
+        manager = self._agent(agent, path, is_step)
+        workers = []
+        for each in filter(lenses_ext.is_runnable, agent.elements):
+            at = f"{path}.{each.value.identity}"
+            if is_agent(each) and written_signature(each) is not None:
+                self.tell(at, "a worker is sent a message there, not its inputs")
+            workers.append(self.written(each, at))
+        if not workers:
+            return manager
+        return ManagerWorkers(
+            id=f"{path}.group", name=manager.name, group_manager=manager, workers=workers,
+            inputs=manager.inputs, outputs=manager.outputs,
+        )  # fmt: skip
+
+    def _agent(self, agent: Pattern, path: str, is_step: bool) -> Agent:
+        types, tell = types_in(agent), self.tell
+        called = is_step or written_signature(agent) is not None
+        inputs = written_inputs(types, path, tell) if called else []
+        names = [each.title for each in inputs]
+        prompt = view(lenses_ext.agent_instruction, agent)
+        if not {*names} <= {*PLACEHOLDER.findall(prompt)}:
+            prompt += properties.handed_on(names)
+        answer = view(lenses_ext.agent_answer, agent)
+        lost = [*filter(is_skill, agent.elements), *([answer] if answer is not None else [])]
+        for name in (*(each.value.identity for each in lost), *handoffs(agent)):
+            if name:
+                tell(f"{path}.{name}", "has no counterpart")
+        gives = called or answer is not None
+        tools = filter(is_tool, agent.elements)
+        return Agent(
+            id=path, name=agent.value.identity,
+            description=view(lenses_ext.agent_description, agent),
+            llm_config=self._model(agent, path), system_prompt=prompt, inputs=inputs,
+            outputs=written_outputs(types, path, tell) if gives else [],
+            tools=[self.written(each, f"{path}.tools.{each.value.identity}") for each in tools],
+        )  # fmt: skip
+
+    def _model(self, agent: Pattern, path: str) -> llms.LlmConfig:
+        """The configuration of an agent's model, with its settings."""
+        model, *others = view(lenses_ext.agent_models, agent)
+        if others:
+            reason = f"one model has no others behind it: {', '.join(map(str, others))}"
+            self.tell(f"{path}.model", reason)
+        settings = self._settings(agent, f"{path}.settings")
+        given: dict[str, Any] = {
+            "id": f"{path}.model", "name": str(model), "model_id": model.name,
+            "default_generation_parameters": settings or None,
+        }  # fmt: skip
+        if model.provider == "OpenAI":
+            return llms.OpenAiConfig(**given)
+        if row := PROVIDERS.get(model.provider):
+            given["url"] = row.base_url
+        if kind := properties.KINDS.get(model.provider):
+            made: llms.LlmConfig = getattr(llms, kind)(**given)
+            return made
+        return llms.LlmConfig(provider=model.provider, **given)
+
+    def _settings(self, agent: Pattern, path: str) -> dict[str, Any]:
+        found = (view(lenses_ext.agent_settings, agent) or Settings()).as_json()
+        made: dict[str, Any] = found.pop("extraBody", {})
+        for key in sorted(found.keys() - {*properties.SETTINGS.values()}):
+            self.tell(f"{path}.{key}", "has no counterpart")
+        return made | {
+            field: found[key] for field, key in properties.SETTINGS.items() if key in found
+        }
+
+
+class FlowWriter:
+    """Writes one workflow; its nodes are meant by their names, None is its input.
+
+    Args:
+        writer: makes what the nodes use.
+        workflow: the workflow.
+        path: where it is.
+        order: the names of the nodes, as they are put one after another; else as they wait.
+    """
+
+    def __init__(
+        self, writer: Writer, workflow: Pattern, path: str, order: Sequence[str] = ()
+    ) -> None:
+        self._writer, self._pattern, self._path = writer, workflow, path
+        self._flow = workflow_of(workflow)
+        self._order = order or self._flow.order
+        self._nodes: dict[str | None, Any] = {}
+        self._choices: dict[str | None, Any] = {}
+
+    def flow(self) -> Flow:
+        """The flow that the workflow is.
+
+        Raises:
+            NoCounterpartError: it does what no flow does.
+        """
+        path, steps, types = self._path, self._flow.nodes, types_in(self._pattern)
+        inputs = written_inputs(types, path, self._writer.tell)
+        outputs = written_outputs(types, path, self._writer.tell)
+        self._nodes[None] = nodes.StartNode(id=f"{path}#start", name="start", inputs=inputs)
+        whole = {*self._taken_whole(outputs)}
+        for name in self._order:
+            self._nodes[name] = self._step(steps[name], name in whole)
+        end, data = self._end(outputs)
+        for name in self._order:
+            data += self._led_to(steps[name])
+        for source in self._nodes:
+            data += self._choose(source)
+        name = self._pattern.value.identity
+        description = view(lenses_ext.workflow_description, self._pattern)
+        made = [*self._nodes.values(), *self._choices.values(), end]
+        return _flow(path, name, made, self._control(end), data, description)
+
+    def _differs(self, reason: str) -> NoCounterpartError:
+        return NoCounterpartError(f"{self._path}: {reason}")
+
+    # --- steps
+
+    def _taken_whole(self, outputs: Sequence[Property]) -> Iterator[str | None]:
+        """The nodes whose records are taken as one."""
+        joins = [(each.input, len(_parameters(each))) for each in self._flow.nodes.values()]
+        for join, number in (*joins, (self._flow.result, len(outputs))):
+            if join.is_record or number == 1:
+                yield from self._sources(join.arrows)
+        yield from (each.source for each in self._flow.arrows if "" in each.conditions)
+
+    def _step(self, node: FlowNode, is_whole: bool) -> Any:
+        used, at = _used(node), f"{self._path}.{node.name}"
+        component = self._writer.written(used, at, is_step=True)
+        if is_whole and len(component.outputs) > 1 and not is_workflow(used):
+            outputs = written_outputs(types_in(used), at, self._writer.tell, split=False)
+            component = component.model_copy(update={"id": f"{at}#whole", "outputs": outputs})
+        given: dict[str, Any] = {"id": f"{at}#node", "name": node.name}
+        made: Any
+        if is_tool(used):
+            made = nodes.ToolNode(tool=component, **given)
+        elif is_agent(used):
+            made = nodes.AgentNode(agent=component, **given)
+        else:
+            made = nodes.FlowNode(subflow=component, **given)
+        return made if node.each is None else self._map(node.name, node.each.at_once, made)
+
+    def _map(self, name: str, at_once: int | None, step: Any) -> Any:
+        """A step for each item: a flow of this step alone, mapped over the list."""
+        if len(step.inputs) != 1 or len(step.outputs) != 1:
+            raise self._differs(f'"{name}" is used for each item, and takes or gives more')
+        at = f"{self._path}.{name}"
+        step = step.model_copy(update={"id": f"{at}#step"})
+        start = nodes.StartNode(id=f"{at}#first", name="start", inputs=step.inputs)
+        end = nodes.EndNode(id=f"{at}#last", name="end", outputs=step.outputs)
+        taken, gives = step.inputs[0].title, step.outputs[0].title
+        data = [_wire(start, taken, step, taken), _wire(step, gives, end, gives)]
+        control = [_edge(start, "next", step), _edge(step, "next", end)]
+        subflow = _flow(f"{at}#flow", f"{name} for each", [start, step, end], control, data)
+        if at_once not in (None, 1):
+            self._writer.tell(f"{at}.at_once", "how many at once has no counterpart")
+        kind = nodes.MapNode if at_once == 1 else nodes.ParallelMapNode
+        return kind(id=f"{at}#node", name=name, subflow=subflow)
+
+    # --- data
+
+    def _sources(self, arrows: Iterable[FlowArrow]) -> list[str | None]:
+        """The nodes whose answers come by arrows; a choice hands on what was given to it."""
+        found: list[str | None] = []
+        for each in arrows:
+            if not each.is_choice or each.source is None:
+                found.append(each.source)
+                continue
+            join = self._flow.nodes[each.source].input
+            if join.is_record:
+                raise self._differs(
+                    f'"{each.source}" decides, and hands on what several steps gave'
+                )
+            found += self._sources(join.arrows)
+        return found
+
+    def _brought(self, join: Join, names: Sequence[str]) -> dict[str, list[Port]]:
+        """What comes by the arrows of a join, by the names of what it becomes."""
+        if join.is_record:
+            record = self._flow.by_key(join)
+            return {key: [*map(self._whole, self._sources(record[key]))] for key in record}
+        sources = self._sources(join.arrows)
+        if len(names) == 1:
+            return {names[0]: [*map(self._whole, sources)]}
+        steps = [self._nodes[each] for each in sources]
+        return grouped((each.title, (step, each.title)) for step in steps for each in step.outputs)
+
+    def _whole(self, source: str | None) -> Port:
+        """The one output that is all of what a node gives."""
+        step = self._nodes[source]
+        if len(step.outputs) != 1:
+            raise self._differs(f'all fields of "{step.name}" are taken as one')
+        return step, step.outputs[0].title
+
+    def _led_to(self, node: FlowNode) -> Iterator[DataFlowEdge]:
+        """The edges of data to a step."""
+        target, names = self._nodes[node.name], _parameters(node)
+        if len(names) == 1 and node.input.is_record:
+            raise self._differs(f'"{node.name}" takes a record of several steps as one')
+        found = self._brought(node.input, names)
+        for name, property_ in zip(names, target.inputs, strict=False):
+            for port in found.get(name, found.get(property_.title, ())):
+                yield _wire(*port, target, property_.title)
+
+    def _end(self, outputs: Sequence[Property]) -> tuple[Any, list[DataFlowEdge]]:
+        """The last node, and the edges of data to it."""
+        known = {each.title: each for each in outputs}
+        found = self._brought(self._flow.result, [*known])
+        taken = []
+        for key, ports in found.items():
+            schemas = [
+                each.json_schema for step, output in ports
+                for each in step.outputs if each.title == output
+            ]  # fmt: skip
+            schema = schemas[0] if len(schemas) == 1 else {}
+            taken.append(known.get(key) or Property(json_schema={**schema, "title": key}))
+        end = nodes.EndNode(id=f"{self._path}#end", name="end", outputs=taken)
+        return end, [_wire(*port, end, title) for title in found for port in found[title]]
+
+    # --- control
+
+    def _choose(self, source: str | None) -> Iterator[DataFlowEdge]:
+        """Make the node of the choice that is made on what a node gives; the edge of data to it."""
+        arrows = [each for each in self._flow.arrows if each.source == source and each.is_choice]
+        if not arrows:
+            return
+        (field, *others) = {name: None for each in arrows for name in each.conditions}
+        if others:
+            raise self._differs("a choice is made on several fields")
+        node, branches = self._nodes[source], map(self._branch, arrows)
+        choice = self._choices[source] = nodes.BranchingNode(
+            id=f"{node.id}#choice", name=f"{node.name} decides",
+            mapping={each.removeprefix("is "): each for each in branches if each != DEFAULT},
+        )  # fmt: skip
+        yield _wire(node, field or self._whole(source)[1], choice, choice.DEFAULT_INPUT)
+
+    def _branch(self, arrow: FlowArrow) -> str:
+        if arrow.kind == "OTHERWISE":
+            return DEFAULT
+        (value,) = map(to_json_value, arrow.conditions.values())
+        if not isinstance(value, str):
+            raise self._differs("a choice is made on what is no text")
+        return f"is {value}"
+
+    def _control(self, end: Any) -> list[ControlFlowEdge]:
+        """The edges of control: on each way, a step is followed by the next one that runs."""
+        edges: dict[tuple[str, str], ControlFlowEdge] = {}
+        ways = self._flow.ways
+        for way in ways.live:
+            taken = {
+                each.source: self._branch(each)
+                for each in map(self._flow.arrows.__getitem__, way)
+                if each.is_choice
+            }
+            steps = [None, *(each for each in self._order if ways.runs(way, each))]
+            for name, after in zip(steps, [*steps[1:], ""], strict=True):
+                source, branch, target = self._nodes[name], "next", self._nodes.get(after, end)
+                if choice := self._choices.get(name):
+                    edges[source.id, branch] = _edge(source, branch, choice)
+                    source, branch = choice, taken[name]
+                edge = edges.setdefault((source.id, branch), _edge(source, branch, target))
+                if edge.to_node is not target:
+                    raise self._differs(f'what follows "{source.name}" depends on a choice before')
+        for choice in self._choices.values():  # where all answers are named, no run comes here
+            last = edges[choice.id, [*choice.mapping.values()][-1]].to_node
+            edges.setdefault((choice.id, DEFAULT), _edge(choice, DEFAULT, last))
+        return [*edges.values()]
+
+
+def _used(node: FlowNode) -> Pattern:
+    assert node.pattern is not None, "a program is checked before"
+    return node.pattern
+
+
+def _parameters(node: FlowNode) -> list[str]:
+    return [*types_in(_used(node)).inputs["properties"]]
+
+
+def _wire(source: Any, output: str, target: Any, title: str) -> DataFlowEdge:
+    key = f"{source.id}.{output}-{target.id}.{title}"
+    return DataFlowEdge(
+        id=key, name=key, source_node=source, source_output=output, destination_node=target,
+        destination_input=title,
+    )  # fmt: skip
+
+
+def _edge(source: Any, branch: str, target: Any) -> ControlFlowEdge:
+    key, from_branch = f"{source.id}-{branch}", None if branch == "next" else branch
+    return ControlFlowEdge(
+        id=key, name=key, from_node=source, to_node=target, from_branch=from_branch
+    )
+
+
+def _flow(
+    path: str,
+    name: str,
+    steps: Sequence[Any],
+    control: Sequence[ControlFlowEdge],
+    data: Iterable[DataFlowEdge],
+    description: str | None = None,
+) -> Flow:
+    """A flow of nodes, the first of which is its start, and of the edges between them."""
+    wires = {each.id: each for each in data}
+    return Flow(
+        id=path, name=name, description=description, start_node=steps[0], nodes=[*steps],
+        control_flow_connections=[*control], data_flow_connections=[*wires.values()],
+    )  # fmt: skip
