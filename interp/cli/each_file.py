@@ -106,9 +106,6 @@ class Tally:
         """Tell the user that a path leads to nothing in any of the files."""
         if self.rows and all("nowhere" in row for row in self.rows):
             tell(self.rows[0]["nowhere"])
-            if others := len(self.rows) - 1:
-                files = "file" if others == 1 else f"{others} files"
-                tell(f"nor is there anything in the other {files}")
             self.code = max(self.code, NO)
 
 

@@ -21,7 +21,6 @@ from ...evaluation.causes import Change, Shrunk
 from ...history.stores import RunStore
 from ...json_text import json_or_text
 from ...machine import context_before
-from ...models import Dialect
 from ...programs import callable_in, the_agent
 from ...tools import ToolLibrary
 from ...workers import fork_run
@@ -30,7 +29,7 @@ from ..inputs import declaring
 from ..inputs.declaring import checks_option, given_by, json_option, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
-from ..inputs.options import base_url_option, dialect_option, named_texts
+from ..inputs.options import named_texts
 from ..inputs.record_option import named_runs, position, run_argument, run_in_store
 from ..process import interruptible
 from ..terminal.output import detail, forbid, note, show_result, tell
@@ -193,8 +192,6 @@ class _ForkOptions:
     )
     repeats: int | None = option("Compare so many runs with the change with so many without.")
     model: str | None = declaring.model_option
-    base_url: str | None = base_url_option
-    dialect: Dialect | None = dialect_option
     tools: tuple[str, ...] = stand_ins_option
     checks: tuple[str, ...] = checks_option
     jobs: int = option("How many runs go on at once.", default=4)
@@ -261,8 +258,6 @@ def _compare(store: RunStore, run: str, change: Change, options: _ForkOptions) -
             change,
             read_checks(options.checks),
             repeats=repeats,
-            base_url=options.base_url,
-            dialect=options.dialect,
             tools=_stand_ins(options.tools),
             jobs=options.jobs,
             progress=progress,

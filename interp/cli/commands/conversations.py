@@ -34,19 +34,15 @@ def conversations_command() -> None:
 
 
 _name_argument = click.argument("name", required=False)
-_most_option = click.option(
-    "--most", type=click.IntRange(1), default=50, help="How many at most; 50."
-)
 
 
 @conversations_command.command("list")
 @store_option
 @click.option("--before", type=Age(), help="Only those that last changed before then, such as 30d.")
-@_most_option
 @json_option
-def list_conversations(store: str, before: datetime | None, most: int, as_json: bool) -> None:
+def list_conversations(store: str, before: datetime | None, as_json: bool) -> None:
     """List conversations, those that changed last first: time, messages, name."""
-    with _all(store, before, most) as conversations:
+    with _all(store, before) as conversations:
         found = [(each.name, len(each), each.changed) for each in conversations]
     rows = [
         {"name": name, "messages": size, "changed": changed and changed.isoformat()}
@@ -61,28 +57,13 @@ def list_conversations(store: str, before: datetime | None, most: int, as_json: 
 @conversations_command.command("show")
 @_name_argument
 @store_option
-@click.option(
-    "--before-message",
-    "before",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Only messages before the Nth, from 0.",
-)
-@_most_option
 @json_option
-def show_conversation(
-    name: str | None, store: str, before: int | None, most: int, as_json: bool
-) -> None:
-    """Show a page of a conversation, its last messages unless --before-message says otherwise."""
+def show_conversation(name: str | None, store: str, as_json: bool) -> None:
+    """Show the messages of a conversation, each with its number, from 0."""
     with _one(name, store) as conversation:
-        size = len(conversation)
-        page = conversation.page(before=before, limit=most)
-    first = (size if before is None else min(before, size)) - len(page)
-    rows = [{"number": number, **_message_json(each)} for number, each in enumerate(page, first)]
-    lines = (f"{number:6}  {_message_text(each)}" for number, each in enumerate(page, first))
-    show_result(as_json, rows, lines)
-    if first > 0 and not as_json:
-        note(f"gram: there are {first} messages before; --before-message {first} shows them")
+        messages = [*enumerate(conversation.context)]
+    rows = [{"number": number, **_message_json(each)} for number, each in messages]
+    show_result(as_json, rows, (f"{at:6}  {_message_text(each)}" for at, each in messages))
 
 
 def _message_text(message: Message) -> str:
@@ -180,7 +161,7 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
         with open_store(store, must_exist=True) as opened:
             removed = opened.prune_conversations(before)
     else:
-        with _all(store, before, 1) as conversations:
+        with _all(store, before) as conversations:
             for each in conversations:
                 each.remove()
         removed = len(conversations)
@@ -190,12 +171,12 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
 
 @contextmanager
 def _all(
-    record: str, before: datetime | None, limit: int
+    record: str, before: datetime | None
 ) -> Iterator[list[Conversation] | list[FileConversation]]:
     """The conversations of an address: many of a store, the one of a file."""
     if Address.of(record).is_store:
         with open_store(record, must_exist=True) as store:
-            yield [*store.conversations(before=before, limit=limit)]
+            yield [*store.conversations(before=before)]
     else:
         found = _of_file(record)
         yield [found] if before is None or found.changed < before else []

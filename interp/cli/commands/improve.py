@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 import click
 from attrs import evolve, frozen
@@ -36,10 +37,8 @@ class Options(ComparingOptions):
         "default the program's own model.",
         "NAME|FILE",
     )
-    optimizer: str = option(
-        "Search by a Pareto front, or by the library gepa.",
-        type=click.Choice(["front", "gepa"]),
-        default="front",
+    optimizer: Literal["front", "gepa"] = option(
+        "Search by a Pareto front, or by the library gepa.", default="front"
     )
     metric: str = option(
         "What is to be better, as of gram ab; passed by default.", "NAME|FILE", default="passed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import click
 from attrs import evolve, frozen
@@ -25,8 +26,8 @@ from ..inputs.files import STDIN, read_program
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import AnsweringOptions
 from ..inputs.record_option import default_record, named_runs, run_argument
-from ..keeping import how_to_resume
 from ..process import interruptible
+from ..talk import how_to_resume
 from ..terminal import output
 from ..terminal.answers import JsonAnswers, Terminal
 from ..terminal.output import forbid, show, show_json_line, tell
@@ -85,9 +86,8 @@ class Options(ToolOptions):
 
     program: str | None = option("Run this program on what was recorded.", "FILE")
     agent: str | None = given_by(agent_option)
-    live: tuple[str, ...] = option(
-        "What is real where the recording does not fit: the model, or the tools.",
-        type=click.Choice(["model", "tools"]),
+    live: tuple[Literal["model", "tools"], ...] = option(
+        "What is real where the recording does not fit: the model, or the tools."
     )
     as_json: bool = given_by(json_option)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from shlex import quote
 from time import sleep
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import click
 from attrs import evolve, frozen
@@ -51,9 +51,7 @@ runs_command.add_command(fork)
 @frozen(kw_only=True, slots=False)
 class _ListOptions:
     store: str = given_by(store_option)
-    status: tuple[RunStatus, ...] = option(
-        "Only runs like this.", type=click.Choice(get_args(RunStatus))
-    )
+    status: tuple[RunStatus, ...] = option("Only runs like this.")
     agent: str | None = option("Only of this agent.", "NAME", shell_complete=complete_agent)
     tenant: str | None = option("Only for this tenant.", "NAME")
     conversation: str | None = option("Only turns of this conversation.", "NAME")
@@ -261,9 +259,8 @@ def prune(options: _PruneOptions) -> None:
 @frozen(kw_only=True, slots=False)
 class _RequeueOptions:
     store: str = given_by(store_option)
-    status: tuple[RunStatus, ...] = option(
-        "All runs like this; failed, where another filter is given.",
-        type=click.Choice(["failed", "limited", "stopped"]),
+    status: tuple[Literal["failed", "limited", "stopped"], ...] = option(
+        "All runs like this; failed, where another filter is given."
     )
     since: datetime | None = option("Only runs made since then, such as 1h.", type=Age())
     tenant: str | None = option("Only for this tenant.", "NAME")

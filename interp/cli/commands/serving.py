@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 from attrs import frozen
@@ -29,8 +29,7 @@ from ..inputs.libraries import ToolOptions
 from ..inputs.options import RunningOptions, match_option
 from ..inputs.record_option import record_option, store_option
 from ..process import leave_at_termination, stdout_to_stderr
-from ..telemetry import telemetry
-from ..terminal.log_lines import LogLines, log_format_option, show_logs
+from ..telemetry import LogLines, log_format_option, show_logs, telemetry
 from ..terminal.output import is_quiet, is_verbose, tell
 
 if TYPE_CHECKING:
@@ -41,9 +40,8 @@ if TYPE_CHECKING:
 class _ServeOptions(RunningOptions):
     """The options of ``gram serve``."""
 
-    as_mcp: str | None = option(
-        "Serve them as MCP tools: at /mcp beside the models, or to the program that starts this.",
-        type=click.Choice(["http", "stdio"]),
+    as_mcp: Literal["http", "stdio"] | None = option(
+        "Serve them as MCP tools: at /mcp beside the models, or to the program that starts this."
     )
     host: str = option("Where it listens; 127.0.0.1.", "ADDRESS", default="127.0.0.1")
     port: int = option("The port; 8000.", type=click.IntRange(0, 65535), default=8000)

@@ -82,7 +82,6 @@ class CaseOptions(RunningOptions):
         "ask otherwise than their recording too (changed), none, or all of them anew. Without it, "
         "nothing is recorded or replayed.",
         name="--recordings",
-        type=click.Choice(["once", "changed", "none", "all"]),
     )
     recordings: str | None = option(
         "The folder of recordings; by default recordings beside a file.",

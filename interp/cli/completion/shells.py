@@ -9,26 +9,11 @@ from __future__ import annotations
 import os
 import re
 from glob import escape, glob
+from pathlib import Path
 from typing import Any
 
 from click import shell_completion
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
-
-_BASH = """\
-%(complete_func)s() {
-    local kind value
-    COMPREPLY=()
-    while IFS=, read -r kind value; do
-        case $kind in
-            file) compopt -o default ;;
-            open) compopt -o nospace; COMPREPLY+=("$value") ;;
-            plain) COMPREPLY+=("$value") ;;
-        esac
-    done < <(env GRAM_TYPED="${COMP_LINE:0:COMP_POINT}" %(complete_var)s=bash_complete "$1")
-}
-
-complete -o nosort -F %(complete_func)s %(prog_name)s
-"""
 
 
 class _OrFiles(ShellComplete):
@@ -47,7 +32,7 @@ class _OrFiles(ShellComplete):
 class Bash(_OrFiles, shell_completion.BashComplete):
     """Completes the line up to the cursor; answers with what follows the last ``=`` or ``:``."""
 
-    source_template = _BASH
+    source_template = Path(__file__).with_name("completion.bash").read_text(encoding="utf-8")
     _word = ""
 
     def get_completion_args(self) -> tuple[list[str], str]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 import click
-from attrs import Attribute, field, fields
+from attrs import Attribute, field, fields, resolve_types
 
 from ..completion.completing import complete_agent, complete_model
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_NUMBERS: Final = {int: click.IntRange(1), float: click.FloatRange(0, min_open=True)}
 
 
 def option(
@@ -24,7 +27,7 @@ def option(
     """An attribute of a class of options, see `options_of`.
 
     Its type says what the option takes: ``bool`` is a flag, ``tuple[str, ...]`` may be given
-    several times, ``int`` is a number from 1 on, ``float`` one above 0.
+    several times, ``Literal`` is a choice, ``int`` a number from 1 on, ``float`` one above 0.
 
     Args:
         help: what the help says of it.
@@ -36,16 +39,16 @@ def option(
 
     def declare(attribute: Attribute[Any]) -> Callable[[_Command], _Command]:
         kind: Any = attribute.type
-        assert isinstance(kind, str), "the module imports annotations from __future__"
         given: dict[str, Any] = {"help": help, "metavar": metavar}
-        if kind == "bool":
+        given["multiple"] = get_origin(kind) is tuple
+        if get_origin(kind) in (tuple, Union, UnionType):
+            kind = get_args(kind)[0]
+        if kind is bool:
             given["is_flag"] = True
-        elif kind.endswith(", ...]"):
-            given["multiple"] = True
-        elif kind.startswith("int"):
-            given["type"] = click.IntRange(1)
-        elif kind.startswith("float"):
-            given["type"] = click.FloatRange(0, min_open=True)
+        elif get_origin(kind) is Literal:
+            given["type"] = click.Choice(get_args(kind))
+        elif kind in _NUMBERS:
+            given["type"] = _NUMBERS[kind]
         if metavar == "PROVIDER/NAME":
             given["shell_complete"] = complete_model
         names = name.split() or [f"--{attribute.name.replace('_', '-')}"]
@@ -76,7 +79,7 @@ def options_of(kind: type[Any]) -> Callable[[_Command], _Command]:
     >>> command(["--only", "a", "--only", "b"], standalone_mode=False)
     Options(jobs=4, only=('a', 'b'))
     """
-    attributes = sorted(fields(kind), key=lambda each: each.inherited)
+    attributes = sorted(fields(resolve_types(kind)), key=lambda each: each.inherited)
 
     def decorate(command: _Command) -> Any:
         @wraps(command)

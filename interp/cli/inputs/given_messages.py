@@ -8,7 +8,6 @@ import select
 import stat
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -57,8 +56,8 @@ def said_to(
         reads_stdin: whether standard input may be context.
 
     Raises:
-        click.UsageError: there is no message, or one is empty, or the program is written after a
-            message; or standard input is wanted twice, or the input is no JSON object or text.
+        click.UsageError: there is no message, or one is empty; or standard input is wanted twice,
+            or the input is no JSON object or text.
         ValidationError: what is attached is nothing that a model takes.
         OSError, GramDecodeError: a file cannot be read.
     """
@@ -67,7 +66,6 @@ def said_to(
     if given is not None:
         forbid(words, "--input and messages are two ways to say one thing")
         return [_arguments(given, file)]
-    _expect_program_first(file, words)
     messages = [read_word(word) for word in words]
     if reads_stdin and STDIN not in (file, *words, *attached) and _is_fed():
         context, _ = read_text(STDIN)
@@ -75,8 +73,7 @@ def said_to(
             said = f"{context.rstrip()}\n\n{messages[0]}" if messages else context
             messages = [said, *messages[1:]]
     forbid(not messages, "Missing argument 'MESSAGES...': say something to the agent")
-    if not all(message.strip() for message in messages):
-        raise click.UsageError("a message is empty: say something to the agent")
+    forbid(not all(map(str.strip, messages)), "a message is empty: say something to the agent")
     first: Given = [messages[0], *map(attached_file, attached)] if attached else messages[0]
     return [first, *messages[1:]]
 
@@ -106,14 +103,6 @@ def attached_file(word: str) -> File:
         return File(sys.stdin.buffer.read(MOST_BYTES + 1))
     except ValidationError as error:
         raise ValidationError(str(error).partition("\n")[0]) from None  # its hint is for Python
-
-
-def _expect_program_first(file: str, words: Sequence[str]) -> None:
-    if file == STDIN or Path(file).exists():
-        return
-    for word in words:
-        if word.endswith(".gram") and Path(word).exists():
-            raise click.UsageError(f"there is no file {file!r}: write the program first: {word}")
 
 
 def _is_fed() -> bool:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ...history.records import RecordedRun
 
 _SERVERS: Final = re.compile(r"(.+\.json)(?::(.+))?")
-_SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
 _MOST_TOLD: Final = 5
+_SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
 
 
 stand_ins_option: Any = option(

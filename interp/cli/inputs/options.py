@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from glob import escape
 from shlex import quote
-from typing import Any, get_args
+from typing import Any, Literal
 
 import click
 from attrs import converters, evolve, fields, frozen
@@ -25,7 +25,7 @@ from ...models import ADDRESS_RULE, OFFLINE, Dialect, ScriptedModel, is_address,
 from ...running import BeginOptions, RunOptions
 from ...tools import ToolLibrary, empty_tool_library
 from ..completion.completing import complete_limit, complete_setting
-from ..terminal.log_lines import show_logs
+from ..telemetry import show_logs
 from ..terminal.output import expect_a_file, forbid, is_verbose, tell
 from .declaring import agent_option, given_by, model_option, option
 from .libraries import (
@@ -46,8 +46,7 @@ base_url_option: Any = option("The address of the server to use.", "URL")
 
 dialect_option: Any = option(
     "How to speak to the model's server: in the Responses API (responses) or in Chat Completions "
-    "(tools; functions is its older form).",
-    type=click.Choice(get_args(Dialect)),
+    "(tools; functions is its older form)."
 )
 """How a model's server is spoken to."""
 
@@ -56,11 +55,7 @@ fallback_option: Any = option(
 )
 """The models that are asked where the first cannot be."""
 
-match_option: Any = option(
-    "How closely tools have to match their specifications.",
-    type=click.Choice(get_args(Match)),
-    default="full",
-)
+match_option: Any = option("How closely tools have to match their specifications.", default="full")
 """How closely tools have to match; see `interp.tools.bind_tool`."""
 
 
@@ -102,10 +97,9 @@ class KeptRunOptions(ModelOptions):
         name="--limit",
         shell_complete=complete_limit,
     )
-    approve: str | None = option(
+    approve: Literal["ask", "all", "none"] | None = option(
         "Which tool calls may run: ask at the terminal about each, all (the default of a new run) "
-        "or none.",
-        type=click.Choice(list(POLICIES)),
+        "or none."
     )
 
     def __attrs_post_init__(self) -> None:
@@ -159,7 +153,6 @@ class RunningOptions(ArmOptions, ToolOptions):
     )
     on_tool_error: OnToolError = option(
         "What a failing tool leads to: the model is told (the default), or the run stops.",
-        type=click.Choice(get_args(OnToolError)),
         default="tell",
     )
     usage: bool = option("Print the tokens used and their price, on standard error.")
@@ -237,10 +230,7 @@ class RunningOptions(ArmOptions, ToolOptions):
         Args:
             limits: the limits that it has.
         """
-        if self.fallback:
-            raise click.UsageError(
-                "--fallback is for a run that begins: --model asks another model"
-            )
+        forbid(self.fallback, "--fallback is for a run that begins: --model asks another model")
         options = self._of_every_run
         if self.limits:
             options["limits"] = read_limits(self.limits, limits)

@@ -11,8 +11,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
 
@@ -208,19 +209,12 @@ def expect_other_file(out: str | None, *read: str) -> None:
     if out is None or out == "-":
         return
     path = resolved(Path(out))
-    texts = [*_texts(click.get_current_context().params), *read]
+    values = click.get_current_context().params.values()
+    given = chain.from_iterable(each if isinstance(each, tuple) else (each,) for each in values)
+    texts = (each for each in (*given, *read) if isinstance(each, str))
     names = (each for text in texts for each in {text, *re.split("[=:#]", text)})
     if sum(_is_at(path, each) for each in names) > 1:  # one of them is the result
         raise click.UsageError(f"{out} is read, and would be overwritten: name another file")
-
-
-def _texts(value: object) -> Iterator[str]:
-    """The texts in the values of arguments."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | tuple):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(each)
 
 
 def _is_at(path: Path, name: str) -> bool:

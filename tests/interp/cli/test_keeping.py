@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from interp import open_store
-from interp.cli import keeping
+from interp.cli import talk
 from tests.interp.cli.process import HELLO, at, forked, gram, refused
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
@@ -35,8 +35,8 @@ def test_what_is_said_at_a_terminal_is_kept_and_gone_on_with(state: Path) -> Non
 
     assert gram("run", HELLO, "hello", "--offline", "-c").stdout.startswith("Hello, Bob!")
     with open_store(store) as opened:
-        (talk,) = opened.conversations()
-        assert len(talk) == 6
+        (kept,) = opened.conversations()
+        assert len(kept) == 6
         run = next(opened.rows()).id
     assert gram("replay", run).stdout.startswith("Hello, Bob!")
 
@@ -135,11 +135,11 @@ def test_what_is_old_or_too_much_is_removed(state: Path, monkeypatch: pytest.Mon
         gram("run", HELLO, "I am Bob", "--offline", "--conversation", name)
     with open_store(state / "runs.db") as store:
         store.database.execute("UPDATE gram_conversations SET changed = 1 WHERE name = 'one'")
-        keeping.tidy(state / "runs.db")
+        talk.tidy(state / "runs.db")
         assert [each.name for each in store.conversations(before=datetime.now(UTC))] == ["two"]
-    monkeypatch.setattr(keeping, "LARGEST", 1)
+    monkeypatch.setattr(talk, "LARGEST", 1)
 
-    keeping.tidy(state / "runs.db")
+    talk.tidy(state / "runs.db")
 
     with open_store(state / "runs.db") as store:
         assert not list(store.conversations())

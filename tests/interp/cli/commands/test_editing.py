@@ -67,17 +67,6 @@ def test_set_writes_in_place_keeping_mode_and_link(program: Path, tmp_path: Path
     assert stat.S_IMODE(program.stat().st_mode) == 0o600
 
 
-def test_set_of_a_setting_that_is_not_there_names_the_command_that_adds_it(program: Path) -> None:
-    path = "greeter.settings.temperature"
-    of_a_setting = gram("set", str(program), path, "0.2")
-    of_a_slip = gram("set", str(program), "greeter.modle", "x/y")
-    added = gram("add", "-i", str(program), path, "0.2")
-    assert (of_a_setting.returncode, of_a_slip.returncode, added.returncode) == (1, 1, 0)
-    assert of_a_setting.stderr.endswith("\n  hint: gram add adds it\n")
-    assert "gram add" not in of_a_slip.stderr
-    assert gram("get", str(program), path).stdout == "0.2\n"
-
-
 def test_a_part_of_the_wrong_type_does_not_hide_the_others(tmp_path: Path) -> None:
     text = '[a:Agent {instruction: 3, model: "A/b"}] [b:Agent {instruction: "B", model: "A/b"}]'
     done = gram("get", written(tmp_path / "p.gram", text), "*.instruction")

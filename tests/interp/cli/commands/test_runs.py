@@ -136,9 +136,8 @@ def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_p
     found = json.loads(talks("list", "--json").stdout)
     assert [(each["name"], each["messages"]) for each in found] == [("bo", 4), ("al", 4)]
     assert talks("show", "cy").returncode == 2
-    page = talks("show", "al", "--most", "1")
-    assert page.stdout == "     3  assistant: Hello, Al! Nice to meet you.\n"
-    assert "there are 3 messages before; --before-message 3 shows them" in page.stderr
+    shown = talks("show", "al").stdout.splitlines()
+    assert (len(shown), shown[3]) == (4, "     3  assistant: Hello, Al! Nice to meet you.")
     file = tmp_path / "al.gram"
     assert talks("export", "al", str(file)).returncode == 0
     assert talks("export", "al", str(file)).returncode == 2
@@ -165,8 +164,8 @@ def test_a_conversation_of_a_file_is_listed_shown_exported_and_removed(tmp_path:
     (found,) = json.loads(talks("list", "--json").stdout)
     assert (found["name"], found["messages"]) == (file, 8)
     assert json.loads(talks("list", "--json", "--before", "1h").stdout) == []
-    last = talks("show", "--most", "1").stdout
-    assert last == "     7  assistant: Hello, Al! Nice to meet you.\n"
+    last = "     7  assistant: Hello, Al! Nice to meet you.\n"
+    assert talks("show").stdout.endswith(last)
     assert gram("conversations", "show", file).stdout == talks("show").stdout
     assert "its conversation has no name" in talks("show", "al").stderr
     assert talks("export").stdout == gram("conversations", "export", file).stdout

@@ -1,9 +1,11 @@
-"""Commands on the values at paths: ``get``, ``set``, ``add`` and ``del``."""
+"""Commands on parts of programs: ``get``, ``set``, ``add``, ``del`` at paths; ``query`` and
+``rewrite`` with holes."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,22 +17,25 @@ from attrs import frozen
 
 import gram
 import lenses_ext
-from gram import GramDecodeError, Pattern, Subject, freeze, from_json, is_edge, loads, to_json
+from gram import GramDecodeError, Pattern, from_json, to_json
+from gram.comparing import Bound, QueryError, holes_in
 from gram.json import Json, value_to_json
 from gram.trees import WALK_SUBJECT
+from gram.writing import abridged
 from lenses_ext import FocusError, PathError, Place, Project, change_places, places as paths
+from lenses_ext.errors import describe
 from lenses_ext.labels import WORKFLOW
-from lenses_ext.places import ANY, Kind, read_path, read_pattern, write_path
+from lenses_ext.places import ANY, read_path, read_pattern, write_path
 
 from ...errors import ValidationError
 from ...json_text import read_json
 from ..completion.completing import path_argument
-from ..each_file import EditOptions, Nowhere, deliver, each_file, places_in
-from ..failures import INVALID
-from ..inputs.declaring import json_option, option, options_of
+from ..each_file import EditOptions, Nowhere, ShowOptions, deliver, each_file, places_in
+from ..failures import INVALID, NO, Refused
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
-from ..terminal.output import show, tell
+from ..terminal.output import forbid, show, show_json, tell
 
 
 @click.command("get")
@@ -88,7 +93,7 @@ def written(value: Any) -> Any:
     """A value as it is in the notation: models are texts."""
     if isinstance(value, tuple) and any(isinstance(each, lenses_ext.Model) for each in value):
         texts = [str(each) for each in value]
-        return texts[0] if len(texts) == 1 else freeze(texts)
+        return texts[0] if len(texts) == 1 else gram.freeze(texts)
     return str(value) if isinstance(value, lenses_ext.Model) else value
 
 
@@ -107,9 +112,9 @@ def _text_of(value: Any) -> str:
 
 def _as_element(pattern: Pattern) -> str:
     """The text of a pattern; an arrow as it is written in a workflow, where nodes have ``::``."""
-    if not is_edge(pattern) and pattern.value != WALK_SUBJECT:
+    if not gram.is_edge(pattern) and pattern.value != WALK_SUBJECT:
         return lenses_ext.write_program(pattern)
-    around = lenses_ext.write_program(Pattern(Subject("", {WORKFLOW}), (pattern,)))
+    around = lenses_ext.write_program(Pattern(gram.Subject("", {WORKFLOW}), (pattern,)))
     return around.removeprefix(f"[:{WORKFLOW} | ").removesuffix("]")
 
 
@@ -162,10 +167,7 @@ def set_command(arguments: tuple[str, ...], options: _SetOptions) -> None:
         raise click.UsageError(f"--where: {error}") from None
 
     def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
-        try:
-            places = places_in(program, path, own=own)
-        except Nowhere as nowhere:
-            raise Nowhere(str(nowhere) + _hint_at_add(program, path)) from None
+        places = places_in(program, path, own=own)
         if condition is not None:
             places = tuple(each for each in places if paths.holds(condition, program, each))
             if not places:
@@ -209,19 +211,6 @@ def _of_json(value: Json, old: object) -> Any:
             return from_json(value)
     subject = {"identity": "", "labels": [], "properties": {"value": value}}
     return from_json({"subject": subject, "elements": []}).value.properties["value"]
-
-
-def _hint_at_add(program: Project, path: str) -> str:
-    """A hint if `gram add` could add what is not there to a map, such as the settings."""
-    try:
-        *above, last = read_path(path)
-        places = lenses_ext.find_places(program, write_path(above))
-        if places[0].kind is Kind.PROPERTY:
-            paths.new_property(program, places[0], last)
-            return "\n  hint: gram add adds it"
-    except PathError:
-        pass
-    return ""
 
 
 _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
@@ -305,7 +294,7 @@ def _read_element(text: str) -> Pattern:
         GramDecodeError: the text is not gram, or not exactly one element.
     """
     try:
-        (around,) = loads(f"[ | {text}\n]")
+        (around,) = gram.loads(f"[ | {text}\n]")
         (element,) = around.elements
     except (GramDecodeError, ValueError):
         return read_pattern(text)
@@ -354,5 +343,121 @@ def del_command(arguments: tuple[str, ...], options: EditOptions) -> None:
 
     def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
         return lenses_ext.remove_places(program.patterns, places_in(program, path, own=own))
+
+    deliver(files, edit, options)
+
+
+_as_written_option: Any = option("Follow no reference, and read Tool as Tool alone.")
+
+
+@frozen(kw_only=True, slots=False)
+class _Options:
+    as_written: bool = _as_written_option
+    count: bool = option("Print how often it is found in each file.")
+    only_files: bool = option("Print the names of the files alone.", name="--files")
+    as_json: bool = given_by(json_option)
+
+
+@click.command("query")
+@click.argument("pattern")
+@click.argument("files", nargs=-1, required=True)
+@options_of(_Options)
+def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> None:
+    """Find where PATTERN matches in FILES, and print each place with what the holes match.
+
+    PATTERN is gram with holes: a name, a label, a key or a symbol value that begins with _, as in
+    '[_agent:Agent {model: _m} | [:Tool {description: _d}]]'. _ alone is anything, __x means _x, the
+    same hole twice is the same, and what is left out does not matter. @FILE reads it from a file.
+
+    FILES are files, folders and globs; - is standard input. A file that is not gram is told, and
+    the others are searched. Exits with 1 if nothing is found.
+    """
+    count, only_files, as_json = options.count, options.only_files, options.as_json
+    forbid(count and only_files, "--count and --files print different things: choose one")
+    wanted = read_pattern(read_word_beside(pattern, files), "PATTERN")
+    rows: list[dict[str, Any]] = []
+    counts: Counter[str] = Counter()
+
+    def find(file: str) -> None:
+        program = read_program(file)
+        for match in lenses_ext.query(wanted, program, as_written=options.as_written, own=True):
+            counts[file] += 1
+            if only_files:
+                break
+            pattern = match.place.pattern(program.patterns)
+            place = gram.origin(pattern)
+            assert place is not None, "it was read"
+            if as_json:
+                bindings = {name: _as_json(bound) for name, bound in match.bindings.items()}
+                row = {"file": file, "line": place.lineno, "column": place.colno}
+                rows.append({**row, "bindings": bindings})
+            elif not count:
+                told = (f"{name}: {_shown(bound)}" for name, bound in match.bindings.items())
+                found = ", ".join(told) or _shown(pattern)
+                show([(f"{file}:{place.lineno}:{place.colno}:", "place"), (f" {found}", "")])
+
+    tally = each_file(files, find)
+    if as_json:
+        show_json([*counts] if only_files else counts if count else rows)
+    elif only_files:
+        show("".join(f"{file}\n" for file in counts), nl=False)
+    elif count:
+        several = are_many(files)
+        for row in tally.rows:
+            if "error" not in row:
+                show(f"{row['file']}: " * several + str(counts[row["file"]]))
+    if not counts:
+        tally.code = max(tally.code, NO)
+    tally.leave()
+
+
+def _shown(bound: Bound) -> str:
+    if not isinstance(bound, Pattern):
+        return gram.write_value(bound, fences=False)
+    return describe(bound) if bound.value.identity or bound.value.labels else abridged(bound)
+
+
+def _as_json(bound: Bound) -> Any:
+    return to_json(bound) if isinstance(bound, Pattern) else value_to_json(bound)
+
+
+@frozen(kw_only=True, slots=False)
+class _RewriteOptions(ShowOptions):
+    as_written: bool = _as_written_option
+
+
+@click.command("rewrite")
+@path_argument("PATTERN NEW")
+@options_of(_RewriteOptions)
+def rewrite_command(arguments: tuple[str, ...], options: _RewriteOptions) -> None:
+    """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
+
+    Both are gram with holes, see gram query: in NEW they take what they match in PATTERN. What
+    PATTERN names and NEW does not is removed, what neither names stays:
+
+    gram rewrite '[_a:Agent {model: "OpenAI/x", topP: _}]' '[_a:Agent {model: "OpenAI/y"}]' agents
+
+    A part of NEW is that of the same name or hole in PATTERN, else the one in its place. A tool
+    that an agent refers to is changed where it is defined. The change is refused if the program
+    would become invalid. @FILE reads a pattern from a file.
+    """
+    (pattern, new), files = words_and_files(arguments, "PATTERN NEW")
+    old = read_pattern(read_word_beside(pattern, files), "PATTERN")
+    wanted = read_pattern(read_word_beside(new, files), "NEW")
+
+    if unbound := sorted(holes_in(wanted) - holes_in(old)):
+        raise click.UsageError(f"NEW has {', '.join(unbound)}, and PATTERN does not")
+
+    def edit(program: Project, _: bool) -> tuple[Pattern, ...]:
+        try:
+            after = lenses_ext.rewrite(
+                old, wanted, program, as_written=options.as_written, own=True
+            )
+        except QueryError as error:
+            raise Refused(f"refused: {error}") from None
+        changed = after.patterns
+        if changed == program.patterns:
+            raise Nowhere(f"{program.filename}: nothing to change: the pattern is not found")
+        return changed
 
     deliver(files, edit, options)
