@@ -7,33 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from interp import (
-    AgentResponse,
-    ApprovalPolicy,
-    ApprovalRule,
-    AssistantRole,
-    ConversationContext,
-    File,
-    FunctionRole,
-    Limits,
-    Message,
-    ToolCall,
-    ToolInvocation,
-    Usage,
-    UserRole,
-)
+import interp
+from interp import ToolInvocation, machine
 from interp.json_text import write_json
-from interp.machine import (
-    CallBegun,
-    CallFailed,
-    CostReached,
-    Decided,
-    Event,
-    ModelReplied,
-    Resumed,
-    TimeUp,
-    ToolReturned,
-)
 from lenses_ext import Model
 from tests.gram.strategies import names, texts
 from tests.lenses_ext.strategies import json_texts, json_values, models
@@ -96,23 +72,23 @@ def odd_json() -> st.SearchStrategy[Any]:
 
 
 @cache
-def approval_policies() -> st.SearchStrategy[ApprovalPolicy]:
+def approval_policies() -> st.SearchStrategy[interp.ApprovalPolicy]:
     """Policies with a few rules."""
     decisions = st.sampled_from(["allow", "ask", "deny"])
     globs = st.sampled_from(["*", "read*", "[ab]?", "["]) | texts()
     arguments = st.dictionaries(names().filter(bool), globs, max_size=2)
-    rules = st.builds(ApprovalRule, decisions, globs, arguments)
-    return st.builds(ApprovalPolicy, st.lists(rules, max_size=3), decisions)
+    rules = st.builds(interp.ApprovalRule, decisions, globs, arguments)
+    return st.builds(interp.ApprovalPolicy, st.lists(rules, max_size=3), decisions)
 
 
 # --- conversations
 @cache
-def files() -> st.SearchStrategy[File]:
+def files() -> st.SearchStrategy[interp.File]:
     """Files of each kind, and addresses; few, so that one is attached more than once."""
     names = st.sampled_from(["a.png", "b", "\udce9.pdf"]) | st.none()
     types = st.sampled_from(["image/png", "application/pdf", "text/plain", "audio/wav"])
     sources = st.sampled_from([b"x", b"\0\xff`", "https://example.com/a?b=`c`"])
-    return st.builds(File, sources, names, types)
+    return st.builds(interp.File, sources, names, types)
 
 
 @cache
@@ -123,29 +99,29 @@ def message_texts() -> st.SearchStrategy[str]:
 
 
 @cache
-def tool_calls() -> st.SearchStrategy[ToolCall]:
+def tool_calls() -> st.SearchStrategy[interp.ToolCall]:
     """Calls of tools as a model may write them."""
     spelled = message_texts()
-    return st.builds(ToolCall, spelled, spelled.filter(bool), spelled, st.none() | spelled)
+    return st.builds(interp.ToolCall, spelled, spelled.filter(bool), spelled, st.none() | spelled)
 
 
 @cache
-def messages() -> st.SearchStrategy[Message]:
+def messages() -> st.SearchStrategy[interp.Message]:
     """Messages of every role, with what the types allow and no provider would send."""
-    roles = st.sampled_from([UserRole, AssistantRole]) | message_texts().filter(bool).map(
-        FunctionRole
-    )
+    roles = st.sampled_from([interp.UserRole, interp.AssistantRole]) | message_texts().filter(
+        bool
+    ).map(interp.FunctionRole)
     calls = st.lists(tool_calls(), max_size=2)
     maybe = st.none() | message_texts()
     given = (roles, message_texts(), calls, maybe, st.booleans(), maybe)
     attached = st.just(()) | st.lists(files(), max_size=2)
-    return st.builds(Message, *given, attachments=attached)
+    return st.builds(interp.Message, *given, attachments=attached)
 
 
 @cache
-def contexts() -> st.SearchStrategy[ConversationContext]:
+def contexts() -> st.SearchStrategy[interp.ConversationContext]:
     """Conversations, the empty one too."""
-    return st.lists(messages(), max_size=4).map(ConversationContext)
+    return st.lists(messages(), max_size=4).map(interp.ConversationContext)
 
 
 @cache
@@ -157,15 +133,15 @@ def invocations() -> st.SearchStrategy[ToolInvocation]:
 
 
 @cache
-def responses() -> st.SearchStrategy[AgentResponse]:
+def responses() -> st.SearchStrategy[interp.AgentResponse]:
     """What a run may give."""
     used = st.lists(invocations(), max_size=2).map(tuple)
     count = st.none() | st.integers(0)
-    usage = st.builds(Usage, count, count, st.integers(0), st.integers(0))
+    usage = st.builds(interp.Usage, count, count, st.integers(0), st.integers(0))
     kinds = st.sampled_from([(False, False), (True, True)])  # no type, or that of a text
     flags = st.booleans()
     return st.builds(
-        lambda said, used, context, usage, kind, truncated: AgentResponse(
+        lambda said, used, context, usage, kind, truncated: interp.AgentResponse(
             said, used, context, usage, kind[0], truncated, is_text=kind[1]
         ),
         *(message_texts(), used, contexts(), usage, kinds, flags),
@@ -173,18 +149,18 @@ def responses() -> st.SearchStrategy[AgentResponse]:
 
 
 @cache
-def events() -> st.SearchStrategy[Event]:
+def events() -> st.SearchStrategy[machine.Event]:
     """Events of every type, whether or not a run waits for them."""
     at = st.lists(st.integers(0, 20), max_size=3).map(tuple)
     count = st.none() | st.integers(0)
-    usage = st.builds(Usage, count, count, st.integers(0), st.integers(0))
+    usage = st.builds(interp.Usage, count, count, st.integers(0), st.integers(0))
     limits = st.none() | st.builds(
-        Limits, iterations=st.integers(0, 9), run_seconds=st.none() | st.just(0.5)
+        interp.Limits, iterations=st.integers(0, 9), run_seconds=st.none() | st.just(0.5)
     )
     changes = st.none() | st.sampled_from([{}, {"temperature": 0.5, "seed": None}])
     return st.one_of(
         st.builds(
-            ModelReplied,
+            machine.ModelReplied,
             at,
             messages(),
             usage,
@@ -198,14 +174,14 @@ def events() -> st.SearchStrategy[Event]:
             ),
             cost=st.none() | st.decimals(0, 1, places=9),
         ),
-        st.builds(CallBegun, at),
-        st.builds(ToolReturned, at, json_values().map(write_json)),
-        st.builds(CallFailed, at, message_texts()),
-        st.builds(Decided, at, st.booleans(), message_texts()),
-        st.just(TimeUp()),
-        st.decimals(0, 1, places=6).map(CostReached),
+        st.builds(machine.CallBegun, at),
+        st.builds(machine.ToolReturned, at, json_values().map(write_json)),
+        st.builds(machine.CallFailed, at, message_texts()),
+        st.builds(machine.Decided, at, st.booleans(), message_texts()),
+        st.just(machine.TimeUp()),
+        st.decimals(0, 1, places=6).map(machine.CostReached),
         st.builds(
-            Resumed,
+            machine.Resumed,
             limits,
             st.none() | st.just(Model("A", "b/c")),
             st.none() | approval_policies(),

@@ -15,17 +15,11 @@ import pydantic
 import pytest
 
 import interp
+import lenses_ext
 from gram import Document, Pattern
 from interp.running import execute_agent
 from interp.workers.submission import to_submit
-from lenses_ext import (
-    agent_answer,
-    agent_answer_schema,
-    create_agent_pattern,
-    parse_program,
-    view,
-    write_program,
-)
+from lenses_ext import parse_program
 from tests.interp.model_server import tool_calls
 
 
@@ -70,7 +64,7 @@ class Tree:
     below: list[Tree] = dataclasses.field(default_factory=list)
 
 
-AGENT = create_agent_pattern("a", None, "OpenAI/m", "Answer.")
+AGENT = lenses_ext.create_agent_pattern("a", None, "OpenAI/m", "Answer.")
 
 
 def said(*replies: Any) -> interp.ScriptedModel:
@@ -172,7 +166,7 @@ def test_the_program_that_is_recorded_declares_it(tmp_path: Path) -> None:
 
     recorded = interp.load_run(file)
 
-    schema = view(agent_answer_schema, recorded.state.agent) or {}
+    schema = lenses_ext.view(lenses_ext.agent_answer_schema, recorded.state.agent) or {}
     likes = {"anyOf": [{"type": "string", "enum": ["red", "blue"]}, {"type": "null"}]}
     assert schema["properties"]["age"] == {"type": "integer", "default": 3}
     assert schema["properties"]["likes"] == {**likes, "default": None}
@@ -338,9 +332,11 @@ def test_a_result_of_unknown_type_is_checked_later(signature: str, kind: type[Ex
 
 
 def test_the_answer_of_a_type_is_gram() -> None:
-    made = create_agent_pattern("a", None, "A/b", "x", answer=interp.answer_of(Place))
+    made = lenses_ext.create_agent_pattern("a", None, "A/b", "x", answer=interp.answer_of(Place))
     answer = "[::Answer::Object | (name::String), (height::Integer {optional: true})]"
-    assert write_program(made) == f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]'
+    assert (
+        lenses_ext.write_program(made) == f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]'
+    )
 
 
 # --- where runs are kept
@@ -361,4 +357,4 @@ def test_turns_of_a_conversation_have_values(tmp_path: Path) -> None:
 
 def test_a_run_that_is_submitted_declares_it() -> None:
     state = to_submit(AGENT, "hi", {"answer_type": Place})
-    assert view(agent_answer, state.agent) == interp.answer_of(Place)
+    assert lenses_ext.view(lenses_ext.agent_answer, state.agent) == interp.answer_of(Place)

@@ -14,6 +14,7 @@ from attrs import frozen
 from click.testing import CliRunner
 from hypothesis import given
 
+import lenses_ext
 from gram import Diagnostic, Document, Pattern, is_reference, loads, only_errors, pattern_at, walk
 from interp import Tool, ToolLibrary, ValidationError, create_tool, load
 from interp.cli import gram
@@ -21,22 +22,7 @@ from interp.machine import start
 from interp.models.program_checks import check_program
 from interp.programs import the_agent, the_tools
 from interp.tools import bind_tool
-from lenses_ext import (
-    agent_diagnostics,
-    agent_instruction,
-    agent_tool_specs,
-    each_agent,
-    find_agents,
-    is_agent,
-    new_errors,
-    over,
-    parse_program,
-    resolve,
-    tool_spec_schema,
-    validate_agent_pattern,
-    validate_program,
-    view,
-)
+from lenses_ext import new_errors, parse_program, validate_program
 from tests.interp.strategies import ABBREVIATIONS, program_texts
 from tests.paths import DATA
 
@@ -136,7 +122,7 @@ def test_an_agent_is_refused_for_what_it_reaches(case: Case, name: str, tmp_path
     assert refused(lambda: the_agent(document, name, by="run")) == expected
     assert refused(lambda: the_agent(patterns, name, by="run")) == expected
     assert refused(lambda: the_tools(document, name)) == expected
-    assert told(only_errors(agent_diagnostics(document, name))) == expected
+    assert told(only_errors(lenses_ext.agent_diagnostics(document, name))) == expected
 
 
 @pytest.mark.parametrize(("case", "name"), WITH_AGENTS[::4])
@@ -171,8 +157,8 @@ def test_gram_check_fails_where_an_error_is_reported(case: Case, tmp_path: Path)
     ("case", "name"), [each for each in WITH_AGENTS if not each.values[0].refused[each.values[1]]]
 )
 def test_an_agent_that_is_not_refused_is_valid_once_it_is_resolved(case: Case, name: str) -> None:
-    agent = resolve(case.document, name)
-    assert not only_errors(validate_agent_pattern(agent))
+    agent = lenses_ext.resolve(case.document, name)
+    assert not only_errors(lenses_ext.validate_agent_pattern(agent))
     assert load(io.StringIO(case.text), name) == agent
     assert the_agent(agent, by="run") == agent
 
@@ -189,7 +175,11 @@ def test_validate_program_reports_what_check_does_of_agents_and_tools(case: Case
 @pytest.mark.parametrize("case", CASES)
 def test_an_edit_beside_a_fault_adds_none(case: Case) -> None:
     document = case.document
-    edited = over(each_agent & agent_instruction, lambda text: f"{text} and more", document)
+    edited = lenses_ext.over(
+        lenses_ext.each_agent & lenses_ext.agent_instruction,
+        lambda text: f"{text} and more",
+        document,
+    )
     longer = parse_program(f"// a line more\n{case.text} (more:Note)")
     assert new_errors(document, document) == ()
     assert new_errors(document, edited) == ()
@@ -239,7 +229,7 @@ def test_of_any_program_everything_says_the_same(text: str) -> None:
              for each in faults}  # fmt: skip
     assert len(about) == len(faults)  # but a type can be ambiguous for each of two tools
     assert new_errors(document, document) == ()
-    names = dict.fromkeys(each.value.identity for each in find_agents(document))
+    names = dict.fromkeys(each.value.identity for each in lenses_ext.find_agents(document))
     needed: set[tuple[int, str]] = set()
     for name in names:
         reasons = refused(lambda name=name: the_agent(document, name, by="run"))
@@ -248,11 +238,11 @@ def test_of_any_program_everything_says_the_same(text: str) -> None:
         assert reasons == refused(lambda name=name: the_agent(document.patterns, name, by="run"))
         assert reasons == refused(lambda name=name: load(io.StringIO(text), name))
         if not reasons:
-            agent = resolve(document, name)
-            assert not only_errors(validate_agent_pattern(agent))
+            agent = lenses_ext.resolve(document, name)
+            assert not only_errors(lenses_ext.validate_agent_pattern(agent))
             assert the_agent(agent, by="run") is agent
             assert start(agent, "Hi.") == start(document, "Hi.", agent=name)
-            for spec in view(agent_tool_specs, agent):
+            for spec in lenses_ext.view(lenses_ext.agent_tool_specs, agent):
                 assert bind_tool(spec, ToolLibrary.of(implemented(spec)))
             assert not [each for _, each in walk(agent) if _is_open(each)]
     assert needed <= set(told(only_errors(validate_program(document)))) <= set(errors)
@@ -261,11 +251,13 @@ def test_of_any_program_everything_says_the_same(text: str) -> None:
 def implemented(spec: Pattern) -> Tool:
     """A tool that is as a specification, or an agent, says."""
     description = spec.value.properties["description"]
-    return create_tool(spec.value.identity, description, view(tool_spec_schema, spec), print)
+    return create_tool(
+        spec.value.identity, description, lenses_ext.view(lenses_ext.tool_spec_schema, spec), print
+    )
 
 
 def _is_open(pattern: Pattern) -> bool:
-    return is_agent(pattern) and any(map(is_reference, pattern.elements))
+    return lenses_ext.is_agent(pattern) and any(map(is_reference, pattern.elements))
 
 
 FAULTY = """

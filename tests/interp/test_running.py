@@ -10,29 +10,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
+import interp
 from gram import ArgumentError, GramError, Pattern, loads_one
-from interp import (
-    ConfigurationError,
-    ConversationContext,
-    Limits,
-    Message,
-    ModelError,
-    Run,
-    ScriptedModel,
-    ToolContext,
-    ToolLibrary,
-    UserRole,
-    ValidationError,
-    arun,
-    astream,
-    begin,
-    bind_agent_tools,
-    hello_world_tool_library,
-    resume_run,
-    run,
-    stream,
-    tool,
-)
+from interp import ScriptedModel, arun, astream, begin, hello_world_tool_library, run, stream, tool
 from interp.evaluation import Arm
 from interp.history import to_pattern
 from interp.machine import empty_context, start
@@ -42,7 +22,7 @@ from lenses_ext import parse_program, validate_agent_pattern
 from tests.interp.model_server import tool_calls
 
 TALKER = loads_one('[talker:Agent {instruction: "Talk.", model: "OpenAI/x"}]')
-EARLIER = ConversationContext([Message(UserRole, "I'm Alice.")])
+EARLIER = interp.ConversationContext([interp.Message(interp.UserRole, "I'm Alice.")])
 CALL = tool_calls(("c", "sayHello", {"personName": "Alice"}))
 WRONG: Any = EARLIER
 """A conversation where a library belongs."""
@@ -61,7 +41,7 @@ def test_an_agent_is_executed_without_a_library_after_the_conversation_before() 
 def test_a_list_of_messages_is_a_context() -> None:
     model = ScriptedModel(["Hi, Alice."])
     response = execute_agent(TALKER, "hi", [*EARLIER], model=model)
-    assert isinstance(response.context, ConversationContext)
+    assert isinstance(response.context, interp.ConversationContext)
     assert response == execute_agent(TALKER, "hi", EARLIER, model=ScriptedModel(["Hi, Alice."]))
     assert to_pattern([*EARLIER]) == to_pattern(EARLIER)
     assert start(TALKER, "hi", [*EARLIER]) == start(TALKER, "hi", EARLIER)
@@ -94,7 +74,7 @@ def test_a_program_and_what_is_said_to_it_may_not_be_swapped(hello_world: Patter
 
 @pytest.mark.parametrize("swapped", SWAPPED)
 def test_a_swapped_library_is_recognised(hello_world: Pattern, swapped: Callable[..., Any]) -> None:
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(interp.ConfigurationError) as caught:
         swapped(hello_world)
     assert str(caught.value) == (
         "the tools and the context are swapped: run(agent, user_input, tools, context), "
@@ -134,7 +114,7 @@ def test_what_is_no_program_is_refused_and_what_reads_it_told(program: Any, mess
     for attempt in (
         lambda: run(program, "hi", model=ScriptedModel(["a"])),
         lambda: start(program, "hi"),
-        lambda: bind_agent_tools(program, empty_tool_library),
+        lambda: interp.bind_agent_tools(program, empty_tool_library),
     ):
         with pytest.raises(ArgumentError, match=message):
             attempt()
@@ -154,7 +134,7 @@ def test_a_document_is_run_and_one_of_its_agents_chosen() -> None:
         """Greets"""
         return f"Hello, {name}!"
 
-    library, model = ToolLibrary.of([greet]), ScriptedModel(["a"] * 4)
+    library, model = interp.ToolLibrary.of([greet]), ScriptedModel(["a"] * 4)
 
     async def aran() -> list[Any]:
         await arun(program, "hi", model=model, agent="two")
@@ -165,8 +145,10 @@ def test_a_document_is_run_and_one_of_its_agents_chosen() -> None:
     instructions = [request.instruction for request in model.requests]
     assert instructions == ["One.", "Two.", "Two."]
     assert start(program, "hi", agent="two")[0].agent == program.patterns[2]
-    assert [each.name for each in bind_agent_tools(program, library, agent="one")] == ["greet"]
-    with pytest.raises(ValidationError, match="2 agents"):
+    assert [each.name for each in interp.bind_agent_tools(program, library, agent="one")] == [
+        "greet"
+    ]
+    with pytest.raises(interp.ValidationError, match="2 agents"):
         run(program, "hi", model=model)
 
 
@@ -183,7 +165,7 @@ def test_nothing_said_is_refused_before_the_model_is_asked(text: str) -> None:
         lambda: list(stream(TALKER, text, model=model)),
         lambda: asyncio.run(watched()),
     ):
-        with pytest.raises(ValidationError, match="the user's message is empty"):
+        with pytest.raises(interp.ValidationError, match="the user's message is empty"):
             attempt()
 
     assert model.requests == []
@@ -191,7 +173,7 @@ def test_nothing_said_is_refused_before_the_model_is_asked(text: str) -> None:
 
 def test_the_faults_of_an_invalid_program_are_in_the_error() -> None:
     agent = loads_one('[a:Agent {instruction: "", model: "b"}]')
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(interp.ValidationError) as caught:
         run(agent, "hi", model=ScriptedModel(["a"]))
     codes = [fault.code for fault in caught.value.faults]
     assert codes == [fault.code for fault in validate_agent_pattern(agent)]
@@ -208,20 +190,20 @@ LOOK = tool_calls(("a", "whereAmI", {"n": 1}), ("b", "whereAmI", {"n": 2}))
 
 
 @tool(name="whereAmI", description="Says where it is")
-def where_am_i(n: int, context: ToolContext) -> Any:
+def where_am_i(n: int, context: interp.ToolContext) -> Any:
     said = [message.content for message in context.conversation]
     return [context.agent_name, context.tool_name, len(context.conversation), said[0]]
 
 
 @tool(name="whereAmI", description="Says where it is")
-async def where_am_i_later(n: int, context: ToolContext) -> Any:
+async def where_am_i_later(n: int, context: interp.ToolContext) -> Any:
     await asyncio.sleep(0)
     return where_am_i(n=n)
 
 
 @pytest.mark.parametrize("implementation", [where_am_i, where_am_i_later])
 def test_a_run_tells_each_tool_where_it_is_called(implementation: Any) -> None:
-    library, model = ToolLibrary.of([implementation]), ScriptedModel([LOOK, LOOK, "Done."])
+    library, model = interp.ToolLibrary.of([implementation]), ScriptedModel([LOOK, LOOK, "Done."])
     response = run(WATCHER, "hi", library, model=model)
 
     # the user's words and the reply that calls; a round later also two results and a reply
@@ -244,7 +226,7 @@ def test_a_run_says_where_it_stands(hello_world: Pattern) -> None:
     assert "Hello, world! Nice to meet you." in begun._repr_mimebundle_()["text/html"]
 
 
-CALLED = (begin, run, arun, stream, astream, execute_agent, resume_run, Run)
+CALLED = (begin, run, arun, stream, astream, execute_agent, interp.resume_run, interp.Run)
 
 
 @pytest.mark.parametrize("called", CALLED, ids=lambda each: each.__name__)
@@ -252,7 +234,7 @@ def test_a_misspelt_keyword_names_its_function(
     called: Callable[..., Any], hello_world: Pattern
 ) -> None:
     state, _, _ = start(hello_world, "hi")
-    given = (state,) if called in (resume_run, Run) else (hello_world, "hi")
+    given = (state,) if called in (interp.resume_run, interp.Run) else (hello_world, "hi")
 
     async def call() -> None:
         if inspect.isawaitable(found := called(*given, modle="x/y")):
@@ -265,13 +247,21 @@ def test_a_misspelt_keyword_names_its_function(
 
 
 def test_errors_of_a_run_have_no_frames_of_ours_but_the_call(hello_world: Pattern) -> None:
-    model = ScriptedModel([ModelError("no")])
-    with pytest.raises(ModelError) as failed:
+    model = ScriptedModel([interp.ModelError("no")])
+    with pytest.raises(interp.ModelError) as failed:
         run(hello_world, "hi", hello_world_tool_library, model=model)
     assert len(failed.traceback) <= 4
 
 
-SHORT_FORMS = (run, arun, stream, astream, resume_run, execute_agent, execute_agent_with_library)
+SHORT_FORMS = (
+    run,
+    arun,
+    stream,
+    astream,
+    interp.resume_run,
+    execute_agent,
+    execute_agent_with_library,
+)
 
 
 @pytest.mark.parametrize("function", SHORT_FORMS, ids=lambda function: function.__name__)
@@ -285,9 +275,9 @@ def test_the_hints_of_the_short_forms_can_be_read(function: Callable[..., Any]) 
 
 def test_limits_are_taken_by_name_and_a_mistaken_name_has_the_nearest() -> None:
     begun = begin(TALKER, "hi", model=ScriptedModel(["a"]), limits={"iterations": 3})
-    assert begun.state.limits == Limits(iterations=3)
-    assert Arm(limits={"iterations": 3}) == Arm(limits=Limits(iterations=3))
+    assert begun.state.limits == interp.Limits(iterations=3)
+    assert Arm(limits={"iterations": 3}) == Arm(limits=interp.Limits(iterations=3))
     with pytest.raises(ArgumentError, match="no limit 'iteration'; did you mean iterations"):
         begin(TALKER, "hi", limits={"iteration": 3})
-    with pytest.raises(ValidationError, match="iterations is an integer"):
+    with pytest.raises(interp.ValidationError, match="iterations is an integer"):
         begin(TALKER, "hi", limits={"iterations": -1})

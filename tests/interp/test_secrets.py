@@ -12,14 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from interp.secrets import (
-    REDACTED,
-    StreamWithoutKeys,
-    hide,
-    known_keys,
-    without_keys,
-    without_userinfo,
-)
+from interp import secrets
+from interp.secrets import REDACTED, known_keys, without_keys
 
 KEYS = st.text("abcXYZ019-_./+=<>&\"'\\{}:é𝕏", min_size=16, max_size=40).filter(
     lambda key: len(set(key)) > 3
@@ -35,7 +29,7 @@ def json_without_keys(text: str) -> str:
 
 @contextmanager
 def hidden(*keys: str) -> Iterator[None]:
-    kept = hide(*keys)
+    kept = secrets.hide(*keys)
     yield
     del kept
 
@@ -118,7 +112,7 @@ def test_pieces_of_a_text_are_shown_as_the_whole(data: st.DataObject, keys: list
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
 
     with hidden(*keys):
-        stream = StreamWithoutKeys(known_keys())
+        stream = secrets.StreamWithoutKeys(known_keys())
         ends = [*cuts, len(text)]
         pieces = [text[start:end] for start, end in zip([0, *cuts], ends, strict=True)]
         shown = "".join(map(stream.feed, pieces)) + stream.rest()
@@ -128,7 +122,7 @@ def test_pieces_of_a_text_are_shown_as_the_whole(data: st.DataObject, keys: list
 
 def test_only_what_may_be_the_beginning_of_a_key_is_held_back() -> None:
     with hidden("sk-1234567890abcdef"):
-        stream = StreamWithoutKeys(known_keys())
+        stream = secrets.StreamWithoutKeys(known_keys())
         shown = [stream.feed(each) for each in ("task", "s sk-", "12 ", "sk-1234567890abcde", "f!")]
     assert shown == ["ta", "sks ", "sk-12 ", "", f"{REDACTED}!"]
 
@@ -161,7 +155,7 @@ def test_long_values_of_variables_named_as_keys_are_keys(monkeypatch: pytest.Mon
 
 
 def test_a_hidden_key_is_known_as_long_as_what_hides_it_is_kept() -> None:
-    kept = pickle.loads(pickle.dumps(hide("kept-for-some-time", None, "", "short")))
+    kept = pickle.loads(pickle.dumps(secrets.hide("kept-for-some-time", None, "", "short")))
     assert without_keys("kept-for-some-time, short") == f"{REDACTED}, short"
     assert "kept-for" not in repr(kept)
     del kept
@@ -198,4 +192,4 @@ def test_a_text_of_millions_of_characters_is_gone_through(text: str) -> None:
     ],
 )
 def test_addresses_are_without_user_and_password(address: str, shown: str) -> None:
-    assert without_userinfo(address) == shown
+    assert secrets.without_userinfo(address) == shown

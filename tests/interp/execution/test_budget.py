@@ -9,22 +9,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import Pattern, loads_one
-from interp import (
-    AgentResponse,
-    ConfigurationError,
-    LimitError,
-    Limits,
-    ScriptedModel,
-    Usage,
-    ValidationError,
-    arun,
-    hello_world_tool_library,
-    load_run,
-    resume_run,
-    run,
-    timeline,
-)
+from interp import LimitError, Limits, ScriptedModel, Usage, hello_world_tool_library
 from interp.execution import Budget
 from interp.machine import ModelReplied, fold
 from lenses_ext import Model
@@ -55,10 +42,12 @@ def replies(*tokens: int) -> ScriptedModel:
     )
 
 
-def spend(agent: Pattern, model: ScriptedModel, said: str = "hi", **options: Any) -> AgentResponse:
+def spend(
+    agent: Pattern, model: ScriptedModel, said: str = "hi", **options: Any
+) -> interp.AgentResponse:
     """A run whose tokens cost a cent each."""
     library, more = hello_world_tool_library, {"cost_of": cents, **options}
-    return run(agent, said, library, model=model, **more)
+    return interp.run(agent, said, library, model=model, **more)
 
 
 def test_what_replies_cost_is_counted_in_their_events(hello_world: Pattern) -> None:
@@ -82,12 +71,12 @@ def test_a_run_goes_on_with_more_money(hello_world: Pattern, tmp_path: Path) -> 
     with pytest.raises(LimitError) as stopped:
         spend(hello_world, ScriptedModel([one]), limits=Limits(cost=0.65), record=record, **options)
     assert stopped.value.state is not None
-    kept = load_run(record)
+    kept = interp.load_run(record)
     assert kept.state == stopped.value.state == fold(kept.first, kept.state.events)
-    entry = timeline(kept).entries[-1]
+    entry = interp.timeline(kept).entries[-1]
     assert "limit: cost" in (entry.error or "")
 
-    answer = resume_run(
+    answer = interp.resume_run(
         record,
         hello_world_tool_library,
         model=ScriptedModel([completion({"content": "Hi"})]),
@@ -96,7 +85,7 @@ def test_a_run_goes_on_with_more_money(hello_world: Pattern, tmp_path: Path) -> 
         **options,
     )
     assert answer.content == "Hi"
-    assert load_run(record).state.run.cost > Decimal("0.60")
+    assert interp.load_run(record).state.run.cost > Decimal("0.60")
 
 
 def test_requests_under_way_count(hello_world: Pattern) -> None:
@@ -114,7 +103,7 @@ def test_requests_under_way_count(hello_world: Pattern) -> None:
             raise AssertionError("it is asked without blocking")
 
     async def go() -> None:
-        await arun(agent, "hi", model=Slow(), limits=Limits(cost=0.25), cost_of=cents)
+        await interp.arun(agent, "hi", model=Slow(), limits=Limits(cost=0.25), cost_of=cents)
 
     with pytest.raises(LimitError, match="limit: cost"):
         asyncio.run(go())
@@ -146,7 +135,7 @@ def test_what_is_no_price_is_refused_before_anything_runs(
         return price
 
     model = ScriptedModel(["Hi"])
-    with pytest.raises(ConfigurationError, match=message):
+    with pytest.raises(interp.ConfigurationError, match=message):
         spend(hello_world, model, limits=Limits(cost=1), cost_of=cost_of)
     assert not model.requests
 
@@ -155,13 +144,13 @@ def test_servers_on_this_machine_cost_nothing(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
     model_server.will_say(Answer(completion(CALL)), "Hi")
-    answer = run(hello_world, "hi", hello_world_tool_library, limits=Limits(cost=0.000001))
+    answer = interp.run(hello_world, "hi", hello_world_tool_library, limits=Limits(cost=0.000001))
     assert answer.content == "Hi"
 
 
 @pytest.mark.parametrize("cost", [0, -1, "1", True, float("nan"), float("inf")])
 def test_a_limit_of_money_is_an_amount(cost: Any) -> None:
-    with pytest.raises(ValidationError, match="an amount of US dollars above 0"):
+    with pytest.raises(interp.ValidationError, match="an amount of US dollars above 0"):
         Limits(cost=cost)
 
 

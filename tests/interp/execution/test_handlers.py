@@ -15,23 +15,8 @@ import anyio
 import pytest
 from attrs import define
 
-from interp import (
-    AgentError,
-    LimitError,
-    Limits,
-    ModelError,
-    Run,
-    ScriptedModel,
-    TextDelta,
-    ToolError,
-    ToolFinished,
-    ToolStarted,
-    ask_all,
-    begin,
-    machine,
-    resume_run,
-    run,
-)
+import interp
+from interp import Limits, Run, ScriptedModel, TextDelta, begin, machine, resume_run
 from interp.execution import LiveHandler, SaidBeforeCalls
 from tests.interp.execution.test_runs import Breaking, raising
 from tests.interp.model_server import tool_calls
@@ -121,7 +106,7 @@ def test_an_observer_that_raises_loses_no_finished_event(blocking: bool, number:
     )  # fmt: skip
     first = begun.state
 
-    with pytest.raises(AgentError, match="an observer failed: KeyError") as caught:
+    with pytest.raises(interp.AgentError, match="an observer failed: KeyError") as caught:
         go_on(begun, blocking)
 
     assert isinstance(caught.value.__cause__, KeyError)
@@ -146,7 +131,7 @@ def test_what_a_model_or_an_approver_raises_is_the_cause_and_the_state_is_kept(
         (ScriptedModel([asking(1)]), {"approve": approve}),
     ):
         begun = begin(AGENT, "hi", DOUBLE, model=model, match="types", **options)  # type: ignore[arg-type]  # one of both
-        with pytest.raises(AgentError, match="failed: OSError: no") as caught:
+        with pytest.raises(interp.AgentError, match="failed: OSError: no") as caught:
             go_on(begun, blocking)
 
         assert caught.value.__cause__ is error
@@ -164,7 +149,7 @@ def test_a_model_that_raises_half_way_through_a_stream_is_a_model_error(blocking
             yield "Hel"
             raise ConnectionResetError("gone")
 
-    with pytest.raises(ModelError, match="the model failed: ConnectionResetError: gone"):
+    with pytest.raises(interp.ModelError, match="the model failed: ConnectionResetError: gone"):
         watched(begin(AGENT, "hi", DOUBLE, model=Breaking(), match="types"), blocking)
 
 
@@ -177,7 +162,7 @@ def test_a_model_that_cancels_its_own_task_is_a_model_error() -> None:
             raise asyncio.CancelledError
 
     begun = begin(AGENT, "hi", DOUBLE, model=Cancelling(), match="types")
-    with pytest.raises(ModelError, match="cancelled its own task") as caught:
+    with pytest.raises(interp.ModelError, match="cancelled its own task") as caught:
         go_on(begun, False)
 
     assert caught.value.state is begun.state
@@ -189,7 +174,7 @@ def test_a_coroutine_that_blocks_its_loop_delays_no_other_tool() -> None:
             time.sleep(0.5)
         return n
 
-    response = run(
+    response = interp.run(
         AGENT, "hi", aworking(work), model=ScriptedModel([asking(1, 2, 3), "Done."]),
         match="types", limits=Limits(tool_seconds=0.2),
     )  # fmt: skip
@@ -230,7 +215,7 @@ def test_a_tool_that_raises_can_stop_the_run_instead() -> None:
         AGENT, "hi", working(raising(error)), model=model, match="types", on_tool_error="raise"
     )
 
-    with pytest.raises(ToolError, match="ZeroDivisionError: by zero") as caught:
+    with pytest.raises(interp.ToolError, match="ZeroDivisionError: by zero") as caught:
         begun.finish()
 
     assert caught.value.__cause__ is error
@@ -302,7 +287,7 @@ def test_a_tool_that_ends_when_the_time_of_the_run_is_up_does_not_run_again(bloc
         AGENT, "hi", aworking(work), model=ScriptedModel([asking(1, 2)]), match="types",
         limits=limits,
     )  # fmt: skip
-    with pytest.raises(LimitError):
+    with pytest.raises(interp.LimitError):
         go_on(begun, blocking)
 
     response = resume_run(
@@ -406,7 +391,7 @@ def test_what_is_said_before_calls_is_reported_before_anything_is_asked(blocking
     reply = {**asking(1), "content": "I will work."}
     begun = begin(
         AGENT, "hi", DOUBLE, model=ScriptedModel([reply, "Done."]), match="types",
-        policy=ask_all, approve=approve,
+        policy=interp.ask_all, approve=approve,
     )  # fmt: skip
 
     async def collect() -> None:
@@ -434,8 +419,8 @@ def test_every_call_is_seen_with_what_the_model_was_told(blocking: bool) -> None
 
     seen = watched(begun, blocking)
 
-    assert [each.call.at for each in seen if isinstance(each, ToolStarted)] == [(0, 0)]
-    finished = {each.at: each.invocation for each in seen if isinstance(each, ToolFinished)}
+    assert [each.call.at for each in seen if isinstance(each, interp.ToolStarted)] == [(0, 0)]
+    finished = {each.at: each.invocation for each in seen if isinstance(each, interp.ToolFinished)}
     assert sorted(finished) == [(0, index) for index in range(4)]
     assert tuple(finished[0, index] for index in range(4)) == tuple(begun.state.tools_used)
     told = [message.content for message in begun.state.context if message.call_id]
@@ -475,5 +460,5 @@ class Chattering:
 def test_the_time_of_a_run_holds_although_the_model_never_stops_talking(blocking: bool) -> None:
     limits = Limits(run_seconds=0.2)
     begun = begin(AGENT, "hi", DOUBLE, model=Chattering(), match="types", limits=limits)
-    with pytest.raises(LimitError, match="run_seconds"):
+    with pytest.raises(interp.LimitError, match="run_seconds"):
         watched(begun, blocking)

@@ -17,24 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import interp
 from gram import GramDecodeError, dumps, loads_one
-from interp import (
-    AgentError,
-    ApprovalNeeded,
-    LimitError,
-    Limits,
-    ModelError,
-    ScriptedModel,
-    ToolLibrary,
-    ValidationError,
-    ask_all,
-    begin,
-    load_run,
-    recorded,
-    resume_run,
-    run,
-    tool,
-)
+from interp import ApprovalNeeded, Limits, ScriptedModel, ValidationError, load_run, resume_run, run
 from interp.execution.recorder import Begun, Failed, Note, Recorder, Retried, Stopped
 from interp.history.records.patterns import note_from_pattern, note_line
 from interp.machine import Ask, CallBegun, Effect, Event, Status, fold, start
@@ -87,7 +72,7 @@ def test_a_run_that_waits_for_approval_is_answered_on_another_day(file: Path) ->
     done: list[int] = []
     model = ScriptedModel([CALLS])
     with pytest.raises(ApprovalNeeded):
-        run(AGENT, "go", counting(done), model=model, policy=ask_all, record=file)
+        run(AGENT, "go", counting(done), model=model, policy=interp.ask_all, record=file)
     assert done == []
 
     model = ScriptedModel(["done"])
@@ -178,7 +163,7 @@ def test_a_file_that_another_process_has_just_made_is_not_taken(file: Path) -> N
 
 
 def test_a_run_that_cannot_begin_leaves_no_file(file: Path) -> None:
-    with pytest.raises(AgentError):
+    with pytest.raises(interp.AgentError):
         run(AGENT, "go", model=ScriptedModel([]), record=file)
     assert not file.exists()
 
@@ -218,7 +203,7 @@ def test_a_tool_is_not_run_when_that_cannot_be_recorded(
         limit_files(file.stat().st_size)
 
     model = ScriptedModel([CALLS, "done"])
-    with pytest.raises(AgentError, match="the run is no longer recorded"):
+    with pytest.raises(interp.AgentError, match="the run is no longer recorded"):
         run(AGENT, "go", counting(done), model=model, record=file, observe=fill_the_disk)
 
     assert done == []
@@ -263,14 +248,14 @@ def test_what_is_no_run_file_is_refused(
 def test_whatever_begins_is_noted_before_it_begins(file: Path) -> None:
     seen: list[list[str]] = []
 
-    @tool
+    @interp.tool
     def add(x: int) -> int:
         """Adds one."""
         seen.append([type(each).__name__ for each in load_run(file).entries])
         return x + 1
 
     model = ScriptedModel([CALLS, "done"])
-    run(AGENT, "go", ToolLibrary.of(add), model=model, record=file, at_once=1)
+    run(AGENT, "go", interp.ToolLibrary.of(add), model=model, record=file, at_once=1)
 
     assert seen[0] == ["Begun", "RecordedStep", "Begun"]
     kept = load_run(file)
@@ -281,8 +266,8 @@ def test_whatever_begins_is_noted_before_it_begins(file: Path) -> None:
 
 
 def test_what_failed_and_what_stopped_the_run_are_noted(file: Path) -> None:
-    model = ScriptedModel([ModelError("the provider is down")])
-    with pytest.raises(ModelError):
+    model = ScriptedModel([interp.ModelError("the provider is down")])
+    with pytest.raises(interp.ModelError):
         run(AGENT, "go", counting([]), model=model, record=file)
 
     _, failed, stopped = load_run(file).notes
@@ -302,7 +287,7 @@ def test_requests_that_were_sent_again_are_noted(
     for words in (False, True):
         model_server.will_say(busy, "done")
         path = file.with_name(f"{words}.gram")
-        begun = begin(program, "go", counting([]), base_url=model_server.url, record=path)
+        begun = interp.begin(program, "go", counting([]), base_url=model_server.url, record=path)
         list(begun.stream(words=words))
 
         (retried,) = (each for each in load_run(path).notes if isinstance(each, Retried))
@@ -352,21 +337,21 @@ def test_the_model_is_told_of_a_call_that_may_have_run_and_is_not_run_again(kill
     )
     assert done == [1]
     assert "it may have run; not run again: it did" in str(response.tools_used[0].error)
-    assert run(AGENT, "go", handler=recorded(killed)) == response
+    assert run(AGENT, "go", handler=interp.recorded(killed)) == response
 
 
 def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Path) -> None:
     done, may_end = list[int](), Flag()
 
-    @tool(once=True)
+    @interp.tool(once=True)
     def add(x: int) -> int:
         """Adds one."""
         done.append(x)
         may_end.wait(10)
         return x + 1
 
-    tools, short = ToolLibrary.of(add), Limits(run_seconds=0.5)
-    with pytest.raises(LimitError):
+    tools, short = interp.ToolLibrary.of(add), Limits(run_seconds=0.5)
+    with pytest.raises(interp.LimitError):
         run(AGENT, "go", tools, model=ScriptedModel([CALLS]), record=file, limits=short, at_once=1)
     may_end.set()
     assert (done, load_run(file).unanswered) == ([0], {(0, 0)})
@@ -381,7 +366,7 @@ def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Pat
 @pytest.mark.parametrize("kept", ["state", "log"])
 def test_what_was_marked_when_the_run_began_is_so_wherever_it_goes_on(kept: str) -> None:
     none, events = Limits(iterations=0), list[Event]()
-    with pytest.raises(LimitError) as stopped:
+    with pytest.raises(interp.LimitError) as stopped:
         run(AGENT, "go", counting([], once=True), model=ScriptedModel([CALLS]), limits=none)
 
     resume_run(

@@ -10,21 +10,8 @@ from typing import Any
 
 import pytest
 
-from interp import (
-    AgentError,
-    ConfigurationError,
-    LimitError,
-    Limits,
-    ModelError,
-    Run,
-    ScriptedModel,
-    ToolLibrary,
-    arun,
-    begin,
-    create_tool,
-    resume_run,
-    run,
-)
+import interp
+from interp import Limits, begin
 from interp.machine import Request, State, Status
 from tests.interp.one_tool import AGENT, DOUBLE, asking, aworking, by_run, either_driver, working
 
@@ -51,8 +38,12 @@ def raising(error: BaseException) -> Callable[[int], Any]:
 def test_a_tool_that_fails_is_reported_to_the_model_and_the_run_goes_on(
     function: Any, message: str
 ) -> None:
-    library = ToolLibrary.of(
-        [create_tool("work", "Works", working(function)["work"].schema, lambda a: function(1))]
+    library = interp.ToolLibrary.of(
+        [
+            interp.create_tool(
+                "work", "Works", working(function)["work"].schema, lambda a: function(1)
+            )
+        ]
     )
     response = by_run(library, [asking(1), "Done."])
     assert message in response.tools_used[0].error
@@ -116,19 +107,21 @@ def test_a_model_that_takes_too_long_stops_the_run() -> None:
             pass
 
     for attempt in (
-        lambda: run(AGENT, "hi", DOUBLE, model=Slow(), limits=limits),
-        lambda: asyncio.run(arun(AGENT, "hi", DOUBLE, model=Slow(), limits=limits)),
+        lambda: interp.run(AGENT, "hi", DOUBLE, model=Slow(), limits=limits),
+        lambda: asyncio.run(interp.arun(AGENT, "hi", DOUBLE, model=Slow(), limits=limits)),
         lambda: list(begin(AGENT, "hi", DOUBLE, model=Stalled(), limits=limits).stream()),
         lambda: asyncio.run(watched()),
     ):
         IS_GIVEN_UP.clear()
-        with pytest.raises(LimitError, match=r"0\.05 seconds \(limit: run_seconds\)") as caught:
+        with pytest.raises(
+            interp.LimitError, match=r"0\.05 seconds \(limit: run_seconds\)"
+        ) as caught:
             attempt()
 
         IS_GIVEN_UP.set()
         assert caught.value.state is not None
         assert caught.value.state.status is Status.LIMITED
-        resumed = resume_run(caught.value.state, DOUBLE, model=ScriptedModel(["On."]))
+        resumed = interp.resume_run(caught.value.state, DOUBLE, model=interp.ScriptedModel(["On."]))
         assert resumed.content == "On."
 
 
@@ -155,7 +148,7 @@ class Breaking:
         turn = sum(bool(message.tool_calls) for message in request.messages)
         if turn == self.broken:
             self.broken = -1
-            raise ModelError("oops")
+            raise interp.ModelError("oops")
         return REPLIES[turn]
 
 
@@ -173,7 +166,7 @@ def test_a_run_goes_on_from_any_state_it_was_ever_in() -> None:
     for state in states:
         kept = pickle.loads(pickle.dumps(state))
         assert kept == state
-        again = Run(kept, DOUBLE, model=Breaking(-1), match="types")
+        again = interp.Run(kept, DOUBLE, model=Breaking(-1), match="types")
         assert asyncio.run(again.afinish()) == expected
         assert again.state == whole.state
 
@@ -187,18 +180,18 @@ def test_a_model_that_fails_at_any_step_leaves_a_state_to_go_on_from(
     model = Breaking(broken)
     begun = begin(AGENT, "hi", DOUBLE, model=model, match="types")
 
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(interp.ModelError) as caught:
         begun.finish() if drive is by_run else asyncio.run(begun.afinish())
 
     assert caught.value.state is begun.state
     assert begun.finish() == expected
     state = caught.value.state
     assert state is not None
-    assert resume_run(state, DOUBLE, model=model, match="types") == expected
+    assert interp.resume_run(state, DOUBLE, model=model, match="types") == expected
 
 
 def test_errors_before_a_run_has_begun_have_no_state() -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        run(AGENT, "hi", DOUBLE, match="types")
+    with pytest.raises(interp.ConfigurationError) as caught:
+        interp.run(AGENT, "hi", DOUBLE, match="types")
     assert caught.value.state is None
-    assert isinstance(caught.value, AgentError)
+    assert isinstance(caught.value, interp.AgentError)

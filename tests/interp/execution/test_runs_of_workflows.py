@@ -9,35 +9,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import parse
-from interp import (
-    AgentResponse,
-    ApprovalNeeded,
-    ApprovalPolicy,
-    ApprovalRule,
-    AssistantRole,
-    LimitError,
-    Limits,
-    Message,
-    ModelError,
-    Run,
-    ScriptedModel,
-    TextDelta,
-    Tool,
-    ToolCall,
-    ToolContext,
-    ToolLibrary,
-    ToolStarted,
-    UserRole,
-    WorkflowError,
-    begin,
-    deny_all,
-    load_run,
-    recorded,
-    resume_run,
-    stream,
-    tool,
-)
+from interp import Limits, ModelError, Run, ScriptedModel, Tool, ToolLibrary, begin, load_run
 from interp.machine import Request, Status
 from lenses_ext import resolve
 
@@ -58,7 +32,7 @@ BOSS = parse(
 )
 
 
-def finished(run: Run, *, later: bool) -> AgentResponse:
+def finished(run: Run, *, later: bool) -> interp.AgentResponse:
     """Drive a run to its end by one of the two pumps."""
     return asyncio.run(run.afinish()) if later else run.finish()
 
@@ -81,9 +55,9 @@ class Says:
         return self._says(request)
 
 
-def call(name: str, arguments: str) -> Message:
+def call(name: str, arguments: str) -> interp.Message:
     """A reply that calls one tool."""
-    return Message(AssistantRole, "", (ToolCall("c", name, arguments),))
+    return interp.Message(interp.AssistantRole, "", (interp.ToolCall("c", name, arguments),))
 
 
 class NeverAnswers:
@@ -112,7 +86,9 @@ def test_a_request_that_nobody_waits_for_any_more_is_given_up(tmp_path: Path) ->
     model, file = NeverAnswers(), tmp_path / "a.run.gram"
     begun = begin(BRANCHES, "x", library(broken), model=model, match="name", record=file)
 
-    with pytest.raises(WorkflowError, match='step "t" failed: tool "t" failed: ValueError: broke'):
+    with pytest.raises(
+        interp.WorkflowError, match='step "t" failed: tool "t" failed: ValueError: broke'
+    ):
         finished(begun, later=True)
 
     assert model.given_up == 1
@@ -145,12 +121,12 @@ def test_a_question_that_nobody_waits_for_any_more_is_given_up() -> None:
             [a:Agent {instruction: "a", model: "A/1"} | (:Answer:Integer)]"""
         )
     )
-    policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
+    policy = interp.ApprovalPolicy([interp.ApprovalRule("ask", "w/t")])
     begun = begin(
         flow, "x", library(str), model=FailsThen(), match="name", policy=policy, approve=asks
     )
 
-    with pytest.raises(WorkflowError, match='step "a" failed'):
+    with pytest.raises(interp.WorkflowError, match='step "a" failed'):
         finished(begun, later=True)
 
     assert gave_up == [True]
@@ -177,7 +153,7 @@ class AnswersWhenAsked(NeverAnswers):
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize(
-    ("answer", "error"), [(ModelError("down"), ModelError), ("said", LimitError)]
+    ("answer", "error"), [(ModelError("down"), ModelError), ("said", interp.LimitError)]
 )
 def test_what_stops_a_run_is_told_while_a_person_is_asked_and_the_question_stays_open(
     answer: str | ModelError, error: type[Exception], later: bool, tmp_path: Path
@@ -199,7 +175,7 @@ def test_what_stops_a_run_is_told_while_a_person_is_asked_and_the_question_stays
             (c:Agent {instruction: "c", model: "A/1"})"""
         )
     )
-    policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
+    policy = interp.ApprovalPolicy([interp.ApprovalRule("ask", "w/t")])
     does = ToolLibrary.of([*library(str).values(), *library(str, "u").values()])
     file = tmp_path / "a.run.gram"
     options: Any = {"model": AnswersWhenAsked(is_asked, answer), "match": "name", "policy": policy}
@@ -237,9 +213,11 @@ def deeply(request: Request) -> Any:
     """What the agents of `DEEP` say."""
     last = request.messages[-1]
     if request.instruction == "boss":
-        return call("rounds", '{"x": 1}') if last.role == UserRole else f"boss: {last.content}"
+        return (
+            call("rounds", '{"x": 1}') if last.role == interp.UserRole else f"boss: {last.content}"
+        )
     if request.instruction == "worker":
-        is_asked = last.role == UserRole
+        is_asked = last.role == interp.UserRole
         return call("send", f'{{"to": "{last.content}"}}') if is_asked else last.content
     return "good" if len(request.messages) > 1 else "again"
 
@@ -253,10 +231,13 @@ def test_questions_inside_each_inside_a_loop_inside_an_agent_are_answered_one_by
     sends = library(lambda to: sent.append(to) or f"sent to {to}", "send", "to")  # type: ignore[func-returns-value]  # None
     does = ToolLibrary.of([listed, *sends.values()])
     options: Any = {"model": Says(deeply), "match": "name"}
-    policy, file = ApprovalPolicy([ApprovalRule("ask", "worker/send")]), tmp_path / "a.run.gram"
+    policy, file = (
+        interp.ApprovalPolicy([interp.ApprovalRule("ask", "worker/send")]),
+        tmp_path / "a.run.gram",
+    )
 
     with pytest.raises(
-        ApprovalNeeded,
+        interp.ApprovalNeeded,
         match=r'ann"\) for boss/rounds/worker, send\(to: "bob"\) for boss/rounds/worker$',
     ):
         finished(begin(DEEP, "go", does, policy=policy, record=file, **options), later=later)
@@ -266,8 +247,8 @@ def test_questions_inside_each_inside_a_loop_inside_an_agent_are_answered_one_by
         asked.append(first.at)
         one: Any = {**options, "approve": lambda ask, at=first.at: True if ask.at == at else None}
         try:
-            answer = resume_run(file, does, **one)
-        except ApprovalNeeded:
+            answer = interp.resume_run(file, does, **one)
+        except interp.ApprovalNeeded:
             continue
         break
 
@@ -279,14 +260,14 @@ def test_questions_inside_each_inside_a_loop_inside_an_agent_are_answered_one_by
 
 def test_what_a_policy_denies_inside_when_a_run_is_resumed_can_be_replayed(tmp_path: Path) -> None:
     file, does = tmp_path / "a.run.gram", library(str.upper, "send", "to")
-    asking = ApprovalPolicy([ApprovalRule("ask", "send")])
+    asking = interp.ApprovalPolicy([interp.ApprovalRule("ask", "send")])
     model = ScriptedModel([call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}')])
-    with pytest.raises(ApprovalNeeded):
+    with pytest.raises(interp.ApprovalNeeded):
         begin(BOSS, "hi", does, model=model, match="name", policy=asking, record=file).finish()
     rest = ScriptedModel(["No.", "Done."])
-    answer = resume_run(file, does, model=rest, match="name", policy=deny_all)
+    answer = interp.resume_run(file, does, model=rest, match="name", policy=interp.deny_all)
 
-    again = begin(BOSS, "hi", does, handler=recorded(file), match="name", policy=asking)
+    again = begin(BOSS, "hi", does, handler=interp.recorded(file), match="name", policy=asking)
 
     assert again.finish() == answer
 
@@ -294,17 +275,17 @@ def test_what_a_policy_denies_inside_when_a_run_is_resumed_can_be_replayed(tmp_p
 def test_what_is_said_inside_is_observed_with_its_position() -> None:
     replies = [call("helper", '{"input": "go"}'), "Sent.", "Done."]
     does = library(str.upper, "send", "to")
-    seen = list(stream(BOSS, "hi", does, model=ScriptedModel(replies), match="name"))
-    said = [(each.at, each.text) for each in seen if isinstance(each, TextDelta)]
+    seen = list(interp.stream(BOSS, "hi", does, model=ScriptedModel(replies), match="name"))
+    said = [(each.at, each.text) for each in seen if isinstance(each, interp.TextDelta)]
     assert said == [((0, 0, 0), "Sent."), ((1,), "Done.")]
-    assert not [each for each in seen if isinstance(each, ToolStarted)]
+    assert not [each for each in seen if isinstance(each, interp.ToolStarted)]
 
 
 def test_a_tool_is_told_which_agent_calls_it() -> None:
-    told: list[ToolContext] = []
+    told: list[interp.ToolContext] = []
 
-    @tool
-    def send(to: str, context: ToolContext) -> str:
+    @interp.tool
+    def send(to: str, context: interp.ToolContext) -> str:
         """Sends."""
         told.append(context)
         return to
@@ -347,7 +328,7 @@ def asks_much(request: Request) -> Any:
     asked = (
         len(request.messages)
         - 1
-        - max(at for at, each in enumerate(request.messages) if each.role == UserRole)
+        - max(at for at, each in enumerate(request.messages) if each.role == interp.UserRole)
     )
     calls = {"helper": ("look", "{}", 8), "boss": ("helper", '{"input": "go"}', 2)}
     name, arguments, most = calls.get(request.instruction, ("", "", 0))
@@ -382,7 +363,7 @@ def test_a_shared_limit_that_is_reached_anywhere_inside_can_be_raised(
     if on_limit == "answer" and place == "an inner agent":
         assert begun.finish().content == "boss"
         return
-    with pytest.raises(LimitError, match=next(iter(limit))):
+    with pytest.raises(interp.LimitError, match=next(iter(limit))):
         begun.finish()
     again = Run(begun.state, library, limits=Limits(), **options)
 

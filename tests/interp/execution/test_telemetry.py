@@ -15,20 +15,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from interp import (
-    ApprovalNeeded,
-    ModelError,
-    ScriptedModel,
-    Telemetry,
-    ToolLibrary,
-    arun,
-    ask_all,
-    begin,
-    load_run,
-    resume_run,
-    run,
-    tool,
-)
+import interp
+from interp import ModelError, ScriptedModel, Telemetry, ToolLibrary, run
 from interp.machine.messages import AssistantRole, Message
 from interp.models.reply_reading import Reply
 from lenses_ext import parse_program
@@ -103,7 +91,9 @@ def test_a_run_is_a_span_with_its_requests_and_calls_inside(spans: Spans) -> Non
 def test_async_runs_and_streams_have_the_same_spans(spans: Spans, words: bool) -> None:
     async def watch() -> None:
         model = ScriptedModel([CALLS, LAST])
-        begun = begin(AGENT, "go", counting([]), model=model, telemetry=Telemetry(spans.provider))
+        begun = interp.begin(
+            AGENT, "go", counting([]), model=model, telemetry=Telemetry(spans.provider)
+        )
         async for _ in begun.astream(words=words):
             pass
 
@@ -117,7 +107,7 @@ def test_async_runs_and_streams_have_the_same_spans(spans: Spans, words: bool) -
 
 
 def test_what_a_tool_does_is_inside_its_span(spans: Spans) -> None:
-    @tool
+    @interp.tool
     def add(x: int) -> int:
         """Adds one."""
         with spans.provider.get_tracer("mine").start_as_current_span("inside"):
@@ -125,7 +115,7 @@ def test_what_a_tool_does_is_inside_its_span(spans: Spans) -> None:
 
     for running in (
         lambda **more: run(AGENT, "go", ToolLibrary.of(add), **more),
-        lambda **more: asyncio.run(arun(AGENT, "go", ToolLibrary.of(add), **more)),
+        lambda **more: asyncio.run(interp.arun(AGENT, "go", ToolLibrary.of(add), **more)),
     ):
         running(model=ScriptedModel([CALLS, LAST]), telemetry=Telemetry(spans.provider))
 
@@ -154,7 +144,7 @@ def test_content_is_left_out_unless_it_is_asked_for(spans: Spans) -> None:
 
 
 def test_errors_mark_the_spans_they_happened_in(spans: Spans) -> None:
-    @tool
+    @interp.tool
     def add(x: int) -> int:
         """Adds one."""
         raise ZeroDivisionError("secret words")
@@ -176,18 +166,18 @@ def test_errors_mark_the_spans_they_happened_in(spans: Spans) -> None:
 def test_a_run_that_waits_for_approval_has_not_failed(spans: Spans, tmp_path: Path) -> None:
     file = tmp_path / "run.gram"
     telemetry = Telemetry(spans.provider)
-    with pytest.raises(ApprovalNeeded):
+    with pytest.raises(interp.ApprovalNeeded):
         run(
-            AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file,
+            AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=interp.ask_all, record=file,
             telemetry=telemetry,
         )  # fmt: skip
     assert [each.status.status_code for each in spans.ended] == [StatusCode.UNSET] * 2
 
     model = ScriptedModel([LAST])
-    resume_run(file, counting([]), model=model, approve=lambda _: True, telemetry=telemetry)
+    interp.resume_run(file, counting([]), model=model, approve=lambda _: True, telemetry=telemetry)
 
     ids = [attributes(each).get("gen_ai.agent.id") for each in spans.ended]
-    assert [each for each in ids if each] == [load_run(file).first.run_id] * 2
+    assert [each for each in ids if each] == [interp.load_run(file).first.run_id] * 2
 
 
 TEAM = parse_program("""
@@ -219,7 +209,7 @@ def test_agents_and_workflows_inside_have_spans_around_what_they_do(
 ) -> None:
     options: Any = {"agent": "both", "model": Team(), "telemetry": Telemetry(spans.provider)}
     if is_async:
-        asyncio.run(arun(TEAM, "go", **options))
+        asyncio.run(interp.arun(TEAM, "go", **options))
     else:
         run(TEAM, "go", **options)
 

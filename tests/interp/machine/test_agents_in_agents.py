@@ -8,34 +8,11 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import loads_one, parse
-from interp import (
-    ApprovalPolicy,
-    ApprovalRule,
-    AssistantRole,
-    Limits,
-    Message,
-    ToolCall,
-    Usage,
-    ValidationError,
-)
+from interp import ApprovalPolicy, ApprovalRule, Limits, Message, Usage, ValidationError, machine
 from interp.json_text import JsonText
-from interp.machine import (
-    Ask,
-    CallModel,
-    CallTool,
-    Decided,
-    ModelReplied,
-    Resumed,
-    State,
-    Status,
-    ToolReturned,
-    fold,
-    pending,
-    response,
-    start,
-    step,
-)
+from interp.machine import Decided, ModelReplied, Resumed, ToolReturned, response, start, step
 from lenses_ext import resolve
 
 BOSS = loads_one(
@@ -60,17 +37,19 @@ DESK = parse(
 
 def say(text: str, *calls: tuple[str, Any]) -> Message:
     """What a model says, with the tools it calls."""
-    made = (ToolCall(f"c{n}", name, json.dumps(args)) for n, (name, args) in enumerate(calls))
-    return Message(AssistantRole, text, tuple(made))
+    made = (
+        interp.ToolCall(f"c{n}", name, json.dumps(args)) for n, (name, args) in enumerate(calls)
+    )
+    return Message(interp.AssistantRole, text, tuple(made))
 
 
-def folded(state: State, *events: Any) -> tuple[State, tuple[Any, ...]]:
+def folded(state: machine.State, *events: Any) -> tuple[machine.State, tuple[Any, ...]]:
     """A State after some events, and what is new to do after the last."""
     effects: tuple[Any, ...] = ()
     for event in events:
         state, effects, _ = step(state, event)
         assert pickle.loads(pickle.dumps(state)) == state
-        assert fold(state.beginning, state.events) == state
+        assert machine.fold(state.beginning, state.events) == state
     return state, effects
 
 
@@ -79,13 +58,13 @@ CALLED = ModelReplied((0,), say("", ("helper", {"text": "a b"}), ("look", {"at":
 
 def test_an_agent_is_offered_as_a_tool_whose_call_begins_a_conversation_at_its_position() -> None:
     state, (effect,), _ = start(BOSS, "go")
-    assert isinstance(effect, CallModel)
+    assert isinstance(effect, machine.CallModel)
     assert [each.value.identity for each in effect.request.tools] == ["helper", "look"]
     assert effect.request.tools[0].value.properties["description"] == "Counts"
 
     _, (asked, look) = folded(state, CALLED)
 
-    assert isinstance(asked, CallModel)
+    assert isinstance(asked, machine.CallModel)
     assert (asked.at, look.at) == ((0, 0, 0), (0, 1))
     assert str(asked.request.model) == "A/helper"
     assert [each.content for each in asked.request.messages] == ['{"text":"a b","n":3}']
@@ -94,7 +73,7 @@ def test_an_agent_is_offered_as_a_tool_whose_call_begins_a_conversation_at_its_p
 def test_its_answer_is_the_result_of_the_call() -> None:
     looks = ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))
     state, (look,) = folded(start(BOSS, "go")[0], CALLED, looks)
-    assert look == CallTool((0, 0, 0, 0), "look", '{"at":"y"}')
+    assert look == machine.CallTool((0, 0, 0, 0), "look", '{"at":"y"}')
 
     answered = ToolReturned((0, 0, 0, 0), '"seen"'), ModelReplied((0, 0, 1), say("2"))
     state, effects = folded(state, *answered)
@@ -115,7 +94,7 @@ def test_its_answer_is_the_result_of_the_call() -> None:
             "error: its answer is not what it declares: it is not JSON: Expecting value: "
             "line 1 column 1 (char 0)",
         ),
-        ([ModelReplied((0, 0, 0), Message(AssistantRole, "I must not.", refused=True))],
+        ([ModelReplied((0, 0, 0), Message(interp.AssistantRole, "I must not.", refused=True))],
          "error: refused: I must not."),
         ([ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))],
          "error: stopped after 0 rounds of tool calls (limit: iterations)"),
@@ -150,11 +129,11 @@ def test_a_rule_may_name_an_agent_and_its_tool() -> None:
 
     state, (ask,) = folded(start(BOSS, "go", policy=policy)[0], CALLED, looks)
 
-    assert ask == Ask((0, 0, 0, 0), "look", '{"at":"y"}')
+    assert ask == machine.Ask((0, 0, 0, 0), "look", '{"at":"y"}')
     assert state.asks == (ask,)
     assert state.tools_used[-1].error == "denied, not run: the policy of this run forbids it"
     _, effects = folded(state, Decided(ask.at, True))
-    assert effects == (CallTool(ask.at, "look", ask.arguments),)
+    assert effects == (machine.CallTool(ask.at, "look", ask.arguments),)
     _, resumed = folded(state, Resumed(policy=ApprovalPolicy()))
     assert resumed == effects
 
@@ -177,12 +156,15 @@ def test_tokens_and_calls_are_counted_together() -> None:
     state, effects = folded(state, first, looks)
 
     assert state.usage == Usage(20, 2)
-    assert (state.status, state.stopped) == (Status.LIMITED, "2 tool calls (limit: tool_calls)")
-    assert effects == pending(state) == ()
+    assert (state.status, state.stopped) == (
+        machine.Status.LIMITED,
+        "2 tool calls (limit: tool_calls)",
+    )
+    assert effects == machine.pending(state) == ()
     state, effects = folded(state, ToolReturned((0, 1), '"late, and kept"'))
     assert effects == ()
     state, effects = folded(state, Resumed(Limits(tool_calls=3)))
-    assert effects == (CallTool((0, 0, 0, 0), "look", '{"at":"y"}'),)
+    assert effects == (machine.CallTool((0, 0, 0, 0), "look", '{"at":"y"}'),)
     assert state.tools_used[-1].result == "late, and kept"
 
 
@@ -277,7 +259,7 @@ def test_handing_over_for_ever_reaches_the_limit() -> None:
     for turn in range(5):
         other = ["billing", "triage"][turn % 2]
         state, effects = folded(state, ModelReplied((turn,), say("", (other, {}))))
-    assert (state.status, effects) == (Status.LIMITED, ())
+    assert (state.status, effects) == (machine.Status.LIMITED, ())
     assert state.stopped == "4 rounds of tool calls (limit: iterations)"
 
 

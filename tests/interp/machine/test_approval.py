@@ -10,25 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+import interp
 from gram import dumps, loads_one
-from interp import (
-    ApprovalNeeded,
-    ApprovalPolicy,
-    ApprovalRule,
-    ConfigurationError,
-    LimitError,
-    Limits,
-    ScriptedModel,
-    ToolLibrary,
-    ValidationError,
-    allow_all,
-    arun,
-    ask_all,
-    deny_all,
-    resume_run,
-    run,
-    tool,
-)
+from interp import ApprovalNeeded, ApprovalPolicy, ApprovalRule, ScriptedModel, resume_run, tool
 from interp.machine import Ask
 from tests.interp.model_server import tool_calls
 from tests.interp.strategies import approval_policies
@@ -57,7 +41,7 @@ class Mail:
     def __init__(self) -> None:
         self.done: list[str] = []
 
-    def library(self) -> ToolLibrary:
+    def library(self) -> interp.ToolLibrary:
         @tool
         def read(path: str) -> str:
             """Reads"""
@@ -70,16 +54,16 @@ class Mail:
             self.done.append(to)
             return "sent"
 
-        return ToolLibrary.of([read, send])
+        return interp.ToolLibrary.of([read, send])
 
 
 def by_run(mail: Mail, *replies: Any, **options: Any) -> Any:
-    return run(AGENT, "hi", mail.library(), model=ScriptedModel(replies), **options)
+    return interp.run(AGENT, "hi", mail.library(), model=ScriptedModel(replies), **options)
 
 
 def by_arun(mail: Mail, *replies: Any, **options: Any) -> Any:
     model = ScriptedModel(replies)
-    return asyncio.run(arun(AGENT, "hi", mail.library(), model=model, **options))
+    return asyncio.run(interp.arun(AGENT, "hi", mail.library(), model=model, **options))
 
 
 either_driver = pytest.mark.parametrize("drive", [by_run, by_arun])
@@ -147,7 +131,7 @@ def test_another_policy_decides_about_calls_that_wait(allowed: bool) -> None:
 
     response = resume_run(
         state, later.library(), model=ScriptedModel(["Done."]),
-        policy=allow_all if allowed else deny_all,
+        policy=interp.allow_all if allowed else interp.deny_all,
     )  # fmt: skip
 
     assert response.content == "Done."
@@ -169,12 +153,14 @@ def test_a_question_left_open_does_not_stop_tools_that_have_begun(fails: bool) -
     async def approve(ask: Ask) -> None:
         await begun.wait()
         if fails:
-            raise ConfigurationError("nobody is there")
+            raise interp.ConfigurationError("nobody is there")
 
-    library = ToolLibrary.of([read, mail.library()["send"]])
-    with pytest.raises((ApprovalNeeded, ConfigurationError)) as caught:
+    library = interp.ToolLibrary.of([read, mail.library()["send"]])
+    with pytest.raises((ApprovalNeeded, interp.ConfigurationError)) as caught:
         asyncio.run(
-            arun(AGENT, "hi", library, model=ScriptedModel([REPLY]), policy=POLICY, approve=approve)
+            interp.arun(
+                AGENT, "hi", library, model=ScriptedModel([REPLY]), policy=POLICY, approve=approve
+            )
         )
 
     state = caught.value.state
@@ -187,7 +173,9 @@ def test_a_question_left_open_does_not_stop_tools_that_have_begun(fails: bool) -
 @pytest.mark.parametrize("answer", [1, {"approved": False}, ["no"], object()])
 def test_what_is_no_answer_approves_nothing(answer: Any) -> None:
     mail = Mail()
-    with pytest.raises(ConfigurationError, match="an approver answers True, False") as caught:
+    with pytest.raises(
+        interp.ConfigurationError, match="an approver answers True, False"
+    ) as caught:
         by_run(mail, REPLY, policy=POLICY, approve=lambda ask: answer)
     assert "ann@example.com" not in mail.done
     assert caught.value.state is not None
@@ -211,7 +199,7 @@ def test_questions_come_one_at_a_time_while_tools_run() -> None:
         return True
 
     mail = Mail()
-    by_arun(mail, REPLY, "Done.", policy=ask_all, approve=approve)
+    by_arun(mail, REPLY, "Done.", policy=interp.ask_all, approve=approve)
 
     assert most == 1
     assert len(mail.done) == 3
@@ -222,7 +210,7 @@ def test_the_time_that_people_take_does_not_count() -> None:
         time.sleep(0.2)
         return True
 
-    limits = Limits(run_seconds=0.5)
+    limits = interp.Limits(run_seconds=0.5)
 
     assert by_run(Mail(), REPLY, "Done.", approve=approve, limits=limits).content == "Done."
 
@@ -245,7 +233,7 @@ def test_a_policy_is_written_in_gram_and_read_back(policy: ApprovalPolicy) -> No
     ],
 )
 def test_what_is_no_policy_is_refused(text: str, message: str) -> None:
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(interp.ValidationError) as caught:
         ApprovalPolicy.from_pattern(loads_one(text))
     assert message in str(caught.value)
 
@@ -262,10 +250,10 @@ def test_what_is_no_policy_is_refused(text: str, message: str) -> None:
     ],
 )  # fmt: skip
 def test_a_policy_is_refused_when_it_is_made(make: Any, message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
+    with pytest.raises(interp.ValidationError, match=message):
         make()
 
 
 def test_reaching_a_limit_does_not_approve_a_call() -> None:
-    with pytest.raises(LimitError):
-        by_run(Mail(), REPLY, policy=ask_all, limits=Limits(tool_calls=1))
+    with pytest.raises(interp.LimitError):
+        by_run(Mail(), REPLY, policy=interp.ask_all, limits=interp.Limits(tool_calls=1))

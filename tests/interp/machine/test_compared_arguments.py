@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import interp
 from gram import loads_one
-from interp import (
-    ApprovalNeeded,
-    ApprovalPolicy,
-    ApprovalRule,
-    ScriptedModel,
-    resume_run,
-    run,
-    tool,
-)
+from interp import ApprovalPolicy, ApprovalRule, ScriptedModel, run
 from tests.interp.model_server import tool_calls
 from tests.lenses_ext.strategies import json_values
 
@@ -143,7 +136,7 @@ FLOW = """
 STOP_100 = ApprovalPolicy([ApprovalRule("deny", "*", {"amount": "100"})])
 
 
-@tool
+@interp.tool
 def pay(amount: int) -> str:
     """Pays"""
     raise AssertionError(f"{amount} is paid")
@@ -159,18 +152,20 @@ def test_no_way_of_writing_an_amount_passes_the_rule_of_a_run(written: str) -> N
 def test_a_policy_given_later_compares_values_too() -> None:
     reply = tool_calls(("a", "pay", {"amount": 1e2}))
     ask = ApprovalPolicy(otherwise="ask")
-    with pytest.raises(ApprovalNeeded) as caught:
+    with pytest.raises(interp.ApprovalNeeded) as caught:
         run(loads_one(PROGRAM), "pay", [pay], model=ScriptedModel([reply]), policy=ask)
     assert caught.value.state is not None
-    with pytest.raises(ApprovalNeeded) as flow:
+    with pytest.raises(interp.ApprovalNeeded) as flow:
         run(loads_one(FLOW), {"amount": 100.0}, [pay], model=ScriptedModel([]), policy=ask)
     assert flow.value.state is not None
 
-    answer = resume_run(caught.value.state, [pay], model=ScriptedModel(["ok"]), policy=STOP_100)
+    answer = interp.resume_run(
+        caught.value.state, [pay], model=ScriptedModel(["ok"]), policy=STOP_100
+    )
 
     assert "forbids" in (answer.tools_used[0].error or "")
     with pytest.raises(Exception, match="forbids"):
-        resume_run(flow.value.state, [pay], model=ScriptedModel([]), policy=STOP_100)
+        interp.resume_run(flow.value.state, [pay], model=ScriptedModel([]), policy=STOP_100)
 
 
 @pytest.mark.parametrize(

@@ -12,40 +12,11 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
+import interp
 from gram import Pattern, loads_one
-from interp import (
-    ApprovalPolicy,
-    ApprovalRule,
-    AssistantRole,
-    FunctionRole,
-    Limits,
-    Message,
-    ToolCall,
-    Usage,
-    ValidationError,
-)
+from interp import ApprovalPolicy, AssistantRole, Limits, Message, ValidationError, machine
 from interp.errors import ProtocolError
-from interp.machine import (
-    TRANSITIONS,
-    Ask,
-    CallBegun,
-    CallFailed,
-    CallModel,
-    CallTool,
-    CostReached,
-    Decided,
-    ModelReplied,
-    Resumed,
-    State,
-    Status,
-    TimeUp,
-    ToolReturned,
-    fold,
-    pending,
-    resume,
-    start,
-    step,
-)
+from interp.machine import Decided, ModelReplied, Resumed, Status, ToolReturned, resume, start, step
 from interp.machine.effects import Event
 from interp.models.reply_reading import well_formed
 from tests.interp.strategies import odd_json
@@ -69,18 +40,18 @@ def calls(*named: tuple[str, Any]) -> Message:
         AssistantRole,
         "",
         tuple(
-            ToolCall(f"c{i}", name, args if isinstance(args, str) else json.dumps(args))
+            interp.ToolCall(f"c{i}", name, args if isinstance(args, str) else json.dumps(args))
             for i, (name, args) in enumerate(named)
         ),
     )
 
 
-def told(state: State) -> list[str]:
+def told(state: machine.State) -> list[str]:
     """What the tools' messages say."""
-    return [m.content for m in state.context if isinstance(m.role, FunctionRole)]
+    return [m.content for m in state.context if isinstance(m.role, interp.FunctionRole)]
 
 
-def after(reply: Message, **more: Any) -> tuple[State, tuple[Any, ...]]:
+def after(reply: Message, **more: Any) -> tuple[machine.State, tuple[Any, ...]]:
     """The step after a first reply."""
     state, _, _ = start(AGENT, "hi", **more)
     return step(state, ModelReplied((0,), reply))[:2]
@@ -88,7 +59,7 @@ def after(reply: Message, **more: Any) -> tuple[State, tuple[Any, ...]]:
 
 def test_a_run_begins_by_asking_the_model_with_what_the_pattern_says() -> None:
     state, (effect,), _ = start(AGENT, "hi")
-    assert isinstance(effect, CallModel)
+    assert isinstance(effect, machine.CallModel)
     assert effect.request.instruction == "Help."
     assert [m.content for m in effect.request.messages] == ["hi"]
     assert effect.request.tools == AGENT.elements
@@ -119,7 +90,7 @@ def test_a_run_begins_by_asking_the_model_with_what_the_pattern_says() -> None:
 def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected: str) -> None:
     state, (effect,) = after(calls((name, arguments)))
     assert told(state) == [expected]
-    assert isinstance(effect, CallModel)
+    assert isinstance(effect, machine.CallModel)
     assert state.tools_used[0].error is not None
 
 
@@ -127,7 +98,7 @@ def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected:
     "value",
     ["1e999", "-1e999", '"\\ud800"', '{"\\udc00": 1}', "[" * 900 + "]" * 900, "9" * 5000, "NaN"],
 )
-@pytest.mark.parametrize("policy", [ApprovalPolicy(), ApprovalPolicy([ApprovalRule("ask")])])
+@pytest.mark.parametrize("policy", [ApprovalPolicy(), ApprovalPolicy([interp.ApprovalRule("ask")])])
 def test_arguments_that_cannot_be_written_as_json_are_reported_to_the_model(
     value: str, policy: ApprovalPolicy
 ) -> None:
@@ -153,7 +124,7 @@ def test_whatever_arguments_a_model_writes_are_run_or_told(arguments: str) -> No
 def test_calls_of_a_reply_that_was_cut_off_are_not_run() -> None:
     state, _, _ = start(AGENT, "hi")
     state, (effect,), _ = step(state, ModelReplied((0,), calls(("add", {"x": 1})), truncated=True))
-    assert isinstance(effect, CallModel)
+    assert isinstance(effect, machine.CallModel)
     assert "cut off" in told(state)[0]
 
 
@@ -176,12 +147,12 @@ def test_the_eleventh_round_of_calls_is_the_limit_and_more_can_be_allowed() -> N
     assert state.stopped == "10 rounds of tool calls (limit: iterations)"
 
     state, effects, _ = resume(state, Limits(iterations=11))
-    assert [type(effect) for effect in effects] == [CallTool]
+    assert [type(effect) for effect in effects] == [machine.CallTool]
 
 
-def _states() -> dict[Status, State]:
+def _states() -> dict[Status, machine.State]:
     begun, _, _ = start(AGENT, "hi")
-    policy = ApprovalPolicy([ApprovalRule("ask", "add")])
+    policy = ApprovalPolicy([interp.ApprovalRule("ask", "add")])
     reply = calls(("say", {"text": "a"}), ("add", {"x": 1}), ("say", {"text": "b"}))
     acting, _ = after(reply, policy=policy)
     done, _ = after(Message(AssistantRole, "hello"))
@@ -192,20 +163,20 @@ def _states() -> dict[Status, State]:
         unusable, _, _ = step(unusable, ModelReplied((turn,), Message(AssistantRole, "no number")))
     workflow = loads_one('[w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)]]')
     stepping, _, _ = start(workflow, "hi")
-    failed, _, _ = step(stepping, CallFailed(("t",), "e"))
+    failed, _, _ = step(stepping, machine.CallFailed(("t",), "e"))
     states = (begun, acting, done, limited, unusable, stepping, failed)
     return {state.status: state for state in states}
 
 
 EVENTS = [
     ModelReplied((0,), Message(AssistantRole, "x")),
-    CallBegun((0, 0)),
+    machine.CallBegun((0, 0)),
     ToolReturned((0, 0), "1"),
-    CallFailed((0, 0), "e"),
+    machine.CallFailed((0, 0), "e"),
     Decided((0, 1), True),
     Decided((0, 1), False, "no"),
-    TimeUp(),
-    CostReached(Decimal("0.5")),
+    machine.TimeUp(),
+    machine.CostReached(Decimal("0.5")),
     Resumed(Limits(iterations=9)),
 ]
 
@@ -223,9 +194,9 @@ def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
     if status is Status.AWAITING_STEPS and event.at:
         event = evolve(event, at=("t",))
     if status is Status.AWAITING_STEPS and isinstance(event, Decided):
-        state = step(step(state, CallBegun(("t",))).state, Resumed()).state
+        state = step(step(state, machine.CallBegun(("t",))).state, Resumed()).state
 
-    if type(event) in TRANSITIONS[status]:
+    if type(event) in machine.TRANSITIONS[status]:
         after, _, _ = step(state, event)
         assert after != state
         arrow = f"{status.name} --> {after.status.name}:"
@@ -240,9 +211,9 @@ def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
 def test_an_answer_to_another_turn_or_call_is_refused() -> None:
     state = _states()[Status.AWAITING_TOOLS]
 
-    wrong = [ToolReturned((1, 0), "1"), ToolReturned((0, 7), "1"), TimeUp((0,))]
-    wrong += [ToolReturned((0, 1), "1"), CallFailed((0, 1), "e"), Decided((0, 0), True)]
-    wrong += [CallBegun(at) for at in ((0,), (0, 1), (1, 0))]
+    wrong = [ToolReturned((1, 0), "1"), ToolReturned((0, 7), "1"), machine.TimeUp((0,))]
+    wrong += [ToolReturned((0, 1), "1"), machine.CallFailed((0, 1), "e"), Decided((0, 0), True)]
+    wrong += [machine.CallBegun(at) for at in ((0,), (0, 1), (1, 0))]
     wrong += [ToolReturned(([0],), "1")]  # type: ignore[arg-type]  # a caller may do so
     for event in wrong:
         with pytest.raises(ProtocolError):
@@ -255,8 +226,8 @@ def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
     allowed, effects, _ = step(acting, Decided((0, 1), True))
     refused, none, _ = step(acting, Decided((0, 1), False, "too dear"))
 
-    assert acting.asks == (Ask((0, 1), "add", '{"x":1,"y":1}'),)
-    assert effects == (CallTool((0, 1), "add", '{"x":1,"y":1}'),)
+    assert acting.asks == (machine.Ask((0, 1), "add", '{"x":1,"y":1}'),)
+    assert effects == (machine.CallTool((0, 1), "add", '{"x":1,"y":1}'),)
     assert none == ()
     assert refused.tools_used[-1].error == "denied, not run: too dear"
     assert allowed.asks == refused.asks == ()
@@ -274,16 +245,21 @@ def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
     ],
 )
 def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: str) -> None:
-    reply = ModelReplied((0,), calls(("say", {"text": "a"}), ("say", {"text": "b"})), Usage(10, 2))
+    reply = ModelReplied(
+        (0,), calls(("say", {"text": "a"}), ("say", {"text": "b"})), interp.Usage(10, 2)
+    )
     state, _, _ = start(AGENT, "hi", limits=Limits(**limits))
     state, effects, _ = step(state, reply)
     assert (state.status, state.stopped, effects) == (Status.LIMITED, stopped, ())
-    assert [type(each) for each in resume(state, Limits())[1]] == [CallTool, CallTool]
+    assert [type(each) for each in resume(state, Limits())[1]] == [
+        machine.CallTool,
+        machine.CallTool,
+    ]
 
 
 def test_an_answer_is_given_even_when_it_took_more_tokens_than_allowed() -> None:
     state, _, _ = start(AGENT, "hi", limits=Limits(tokens=1))
-    state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x"), Usage(10, 2)))
+    state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x"), interp.Usage(10, 2)))
     assert state.status is Status.DONE
 
 
@@ -292,11 +268,11 @@ def test_at_a_limit_the_model_can_be_asked_for_a_last_answer_without_tools() -> 
     reply = calls(("say", {"text": "a"}), ("add", {"x": 1}))
     state, (effect,) = after(reply, limits=limits)
 
-    assert isinstance(effect, CallModel)
+    assert isinstance(effect, machine.CallModel)
     assert effect.request.tools == ()
     assert all("not run: the run has reached 1 tool call" in text for text in told(state))
     assert pickle.loads(pickle.dumps(state)) == state
-    assert pending(resume(state)[0]) == (effect,)
+    assert machine.pending(resume(state)[0]) == (effect,)
 
     answered, _, _ = step(state, ModelReplied((1,), Message(AssistantRole, "x")))
     again, _, _ = step(state, ModelReplied((1,), calls(("say", {"text": "a"}))))
@@ -306,8 +282,8 @@ def test_at_a_limit_the_model_can_be_asked_for_a_last_answer_without_tools() -> 
 def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
     states = _states()
     for status in (Status.AWAITING_MODEL, Status.AWAITING_TOOLS):
-        state, effects, _ = step(states[status], TimeUp())
-        assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
+        state, effects, _ = step(states[status], machine.TimeUp())
+        assert (state.status, effects, machine.pending(state)) == (Status.LIMITED, (), ())
         assert state.stopped == "600 seconds (limit: run_seconds)"
         assert resume(state) == resume(states[status])
 
@@ -351,11 +327,11 @@ def test_a_result_of_another_type_than_declared_is_an_error_unless_the_run_allow
 def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
     waiting, (call,) = after(calls(("say", {"text": "a"})))
 
-    begun, _, _ = step(waiting, CallBegun(call.at))
+    begun, _, _ = step(waiting, machine.CallBegun(call.at))
 
     asking, (ask,), _ = step(begun, Resumed())
 
-    assert ask == Ask(call.at, "say", call.arguments, may_have_run=True)
+    assert ask == machine.Ask(call.at, "say", call.arguments, may_have_run=True)
     again, (effect,), _ = step(asking, Decided(ask.at, True))
     assert (effect, again.frame.waiting) == (call, waiting.frame.waiting)
     denied, _, _ = step(asking, Decided(ask.at, False, "it did"))
@@ -367,13 +343,13 @@ def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
 
 def test_a_policy_does_not_answer_a_question_that_it_comes_with() -> None:
     waiting, (call,) = after(calls(("say", {"text": "a"})))
-    begun, _, _ = step(waiting, CallBegun(call.at))
+    begun, _, _ = step(waiting, machine.CallBegun(call.at))
     asking, (ask,), _ = step(begun, Resumed(policy=ApprovalPolicy()))
-    assert isinstance(ask, Ask)
+    assert isinstance(ask, machine.Ask)
     assert step(asking, Resumed(policy=ApprovalPolicy()))[1] == (call,)
 
 
 def test_a_state_keeps_the_events_that_it_is_the_fold_of() -> None:
     for state in _states().values():
-        assert fold(state.beginning, state.events) == state
+        assert machine.fold(state.beginning, state.events) == state
         assert pickle.loads(pickle.dumps(state)).events == state.events

@@ -7,17 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+import lenses_ext
 from gram import GramError
 from interp import ValidationError
 from interp.machine import TOOL_FORMS, tools_from_json, tools_to_json
-from lenses_ext import (
-    create_tool_specification,
-    json_schema_to_type_signature,
-    result_schema,
-    signature_text,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import create_tool_specification
 from tests.lenses_ext.signatures.test_signature_round_trip import same
 from tests.lenses_ext.strategies import json_schemas, json_values, parameter_schemas
 
@@ -48,7 +42,7 @@ LISTS: dict[str, Any] = {
 def test_every_form_is_known_by_its_keys_and_whatever_is_around_it(form: str) -> None:
     told: list[str] = []
     (tool,) = tools_from_json(LISTS[form], tell=told.append)
-    assert signature_text(tool) == SIGNATURE
+    assert lenses_ext.signature_text(tool) == SIGNATURE
     assert told == []
 
 
@@ -61,16 +55,18 @@ SPEC_FORM = {"name": "d", "description": "D", "typeSignature": "(n::Integer)==>(
 def test_what_is_written_in_a_form_is_read_back_whole(form: str, schema: Any, result: Any) -> None:
     """Names and descriptions too; the type of the result where the form has one."""
     returned = {**result, "type": "object"} if isinstance(result, dict) else None
-    signature = json_schema_to_type_signature(schema, return_schema=returned)
+    signature = lenses_ext.json_schema_to_type_signature(schema, return_schema=returned)
     tool = create_tool_specification("f", " Does é.\n", signature)
 
     written = tools_to_json([tool], form)
     (back,) = tools_from_json(written)
 
     assert back.value == tool.value
-    assert same(view(tool_spec_schema, back)) == same(view(tool_spec_schema, tool))
+    assert same(lenses_ext.view(lenses_ext.tool_spec_schema, back)) == same(
+        lenses_ext.view(lenses_ext.tool_spec_schema, tool)
+    )
     if TOOL_FORMS[form].results != "none":
-        assert same(result_schema(back)) == same(result_schema(tool))
+        assert same(lenses_ext.result_schema(back)) == same(lenses_ext.result_schema(tool))
     assert same(tools_to_json([back], form)) == same(written)
 
 
