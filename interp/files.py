@@ -5,11 +5,10 @@ from __future__ import annotations
 import mimetypes
 import os
 import re
-from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, TypeAlias, Union
+from typing import Any, Final, Literal, TypeAlias, Union
 from urllib.parse import urlsplit
 
 from attrs import frozen
@@ -29,35 +28,14 @@ Kind: TypeAlias = Literal["picture", "sound", "document"]
 _ADDRESS: Final = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _OTHER_ADDRESS: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MEDIA_TYPE: Final = re.compile(r"[a-z]+/[a-z0-9*][a-z0-9.+_-]*")
-_PICTURES: Final = frozenset({"png", "jpeg", "gif", "webp", "bmp", "heic", "heif", "*"})
-_SOUNDS: Final[Mapping[str, str]] = {"wav": "wav", "mpeg": "mp3"}
-"""The kinds of sound that models take, by their names in requests."""
-_OTHER_NAMES: Final[Mapping[str, str]] = {
-    "image/jpg": "image/jpeg",
-    "audio/mp3": "audio/mpeg",
-    "audio/wave": "audio/wav",
-    "audio/x-wav": "audio/wav",
-}
-_BEGINNINGS: Final = (
-    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
-    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
-    (re.compile(rb"GIF8[79]a"), "image/gif"),
-    (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
-    (re.compile(rb"%PDF-"), "application/pdf"),
-    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
-    (re.compile(rb"ID3|\xff[\xf2\xf3\xfb]"), "audio/mpeg"),
-)
-"""How files of a type begin, whatever their names say."""
-_OFFICE: Final = "application/vnd.openxmlformats-officedocument"
-_BY_SUFFIX: Final[Mapping[str, str]] = {
-    ".docx": f"{_OFFICE}.wordprocessingml.document",
-    ".heic": "image/heic",
-    ".md": "text/markdown",
-    ".pptx": f"{_OFFICE}.presentationml.presentation",
-    ".webp": "image/webp",
-    ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
-}
-"""Types that Python's own table does not have everywhere."""
+
+
+@cache
+def _types() -> dict[str, Any]:
+    """What is known of types of files, see ``media_types.toml``."""
+    import tomllib  # imported late: few messages have files
+
+    return tomllib.loads(Path(__file__).with_name("media_types.toml").read_text("utf-8"))
 
 
 @frozen(init=False, repr=False)
@@ -127,7 +105,7 @@ class File:
         path_name = address and PurePosixPath(urlsplit(address).path).name
         found = media_type or _type_of(content, name or path_name)
         found = found.partition(";")[0].strip().lower()
-        found = _OTHER_NAMES.get(found, found)
+        found = _types()["same"].get(found, found)
         if not _kind_of(found):
             raise ValidationError(
                 f"{shown} is {found or 'of an unknown type'}: models take pictures (PNG, JPEG, "
@@ -146,7 +124,8 @@ class File:
     @property
     def sound_format(self) -> str:
         """The name of the type of sound in requests; "" for what is no sound."""
-        return _SOUNDS[self.media_type.partition("/")[2]] if self.kind == "sound" else ""
+        sounds: dict[str, str] = _types()["sounds"]
+        return sounds.get(self.media_type.removeprefix("audio/"), "")
 
     @cached_property
     def sha256(self) -> str:
@@ -205,9 +184,9 @@ def _kind_of(media_type: str) -> Kind | None:
     if not _MEDIA_TYPE.fullmatch(media_type):
         return None
     family, _, exact = media_type.partition("/")
-    if family == "image" and exact in _PICTURES:
+    if family == "image" and exact in _types()["pictures"]:
         return "picture"
-    if family == "audio" and exact in _SOUNDS:
+    if family == "audio" and exact in _types()["sounds"]:
         return "sound"
     is_document = family in ("text", "application") and media_type != "application/octet-stream"
     return "document" if is_document else None
@@ -216,12 +195,12 @@ def _kind_of(media_type: str) -> Kind | None:
 def _type_of(content: bytes | None, name: str | None) -> str:
     """The type of a file, as its bytes or its name tell; "" if neither does."""
     suffix = PurePosixPath(name or "").suffix.lower()
-    by_name = _BY_SUFFIX.get(suffix) or mimetypes.guess_type(f"x{suffix}")[0] or ""
+    by_name: str = _types()["suffixes"].get(suffix) or mimetypes.guess_type(f"x{suffix}")[0] or ""
     if content is None:
         return by_name or "image/*"
-    for beginning, media_type in _BEGINNINGS:
-        if beginning.match(content):
-            return media_type
+    for beginning, media_type in _types()["beginnings"].items():
+        if re.match(beginning.encode(), content):
+            return str(media_type)
     if not _is_text(content) or by_name.startswith(("text/", "application/")):
         return by_name
     return "text/plain"

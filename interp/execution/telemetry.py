@@ -147,23 +147,16 @@ class Telemetry:
                 span.set_attribute("gen_ai.output.messages", _messages(state().context[-1:]))
             spans.end_all(state().usage)
 
-    def failed(
-        self,
-        span: Span,
-        error: BaseException | None,
-        said: str | None = None,
-        *,
-        kind: str = "tool_error",
-    ) -> None:
+    def failed(self, span: Span, error: BaseException | str, said: str = "") -> None:
         """Mark a span as failed; what the error says is content.
 
         Args:
             span: the span.
-            error: the exception, if there was one.
+            error: the exception, or what kind of error it is where there was none.
             said: what went wrong, if it is not what the exception says.
-            kind: what kind of error it is, where there was no exception.
         """
-        span.set_attribute("error.type", type(error).__qualname__ if error else kind)
+        kind = error if isinstance(error, str) else type(error).__qualname__
+        span.set_attribute("error.type", kind)
         words = without_keys(said or str(error)) if self.content else None
         span.set_status(self.trace.StatusCode.ERROR, words)
 
@@ -245,7 +238,7 @@ class RunSpans:
             case machine.ToolReturned() if content:
                 span.set_attribute("gen_ai.tool.call.result", event.result)
             case machine.CallFailed():
-                self._telemetry.failed(span, event.exception, event.error)
+                self._telemetry.failed(span, event.exception or "tool_error", event.error)
 
     def happened(self, step: machine.Step) -> None:
         """Begin and end the spans of the agents and workflows that a step begins and ends."""
@@ -255,7 +248,7 @@ class RunSpans:
             elif isinstance(each, machine.Ended) and each.is_frame and each.at in self._open:
                 ended = self._open.pop(each.at)
                 if each.error is not None and not each.was_dropped:
-                    self._telemetry.failed(ended.span, None, each.error, kind=f"{each.kind}_error")
+                    self._telemetry.failed(ended.span, f"{each.kind}_error", each.error)
                 ended.end()
 
     def end_all(self, usage: machine.Usage) -> None:
@@ -272,14 +265,10 @@ class RunSpans:
         attributes["gen_ai.operation.name"] = "invoke_agent"
         if description := properties.get("description"):
             attributes["gen_ai.agent.description"] = str(description)
-        around = self._around(at)
-        telemetry = self._telemetry
-        span = telemetry.tracer.start_span(
-            f"invoke_agent {name}",
-            context=around[-1].within if around else None,
-            attributes=attributes,
-        )
-        self._open[at] = _FrameSpan(span, telemetry.trace.set_span_in_context(span))
+        tracer, around = self._telemetry.tracer, self._around(at)
+        within = around[-1].within if around else None
+        span = tracer.start_span(f"invoke_agent {name}", within, attributes=attributes)
+        self._open[at] = _FrameSpan(span, self._telemetry.trace.set_span_in_context(span))
         return span
 
     def _around(self, at: machine.At) -> list[_FrameSpan]:
@@ -383,15 +372,10 @@ class Metrics:
         self._calls = histogram(called, "s", "Seconds of calls of tools", _SECOND_STEPS)
         used = "gen_ai.client.token.usage"
         self._tokens = histogram(used, "{token}", "Tokens of requests to models", _TOKEN_STEPS)
-        self._cost = meter.create_counter(
-            "gram.model.cost", unit="USD", description="What requests have cost, as far as is known"
-        )
-        self._retries = meter.create_counter(
-            "gram.model.retries", description="Requests that were sent again"
-        )
-        self._failures = meter.create_counter(
-            "gram.tool.failures", description="Calls of tools that failed"
-        )
+        cost = "What requests have cost, as far as is known"
+        self._cost = meter.create_counter("gram.model.cost", "USD", cost)
+        self._retries = meter.create_counter("gram.model.retries", "", "Requests sent again")
+        self._failures = meter.create_counter("gram.tool.failures", "", "Calls that failed")
 
     def answered(
         self, effect: machine.CallModel | machine.CallTool, event: machine.Event, seconds: float

@@ -39,7 +39,6 @@ from .fold import (
     TRANSITIONS as TRANSITIONS,
     Step,
     fold as fold,
-    resume as resume,
     start as start,
     start_again,
     step as step,

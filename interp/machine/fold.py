@@ -228,11 +228,6 @@ def fold(state: State, events: Iterable[Event]) -> State:
     return state
 
 
-def resume(state: State, limits: Limits | None = None) -> Step:
-    """Go on from a state, past the limit it stopped at; see `Resumed` for what else may change."""
-    return step(state, Resumed(limits))
-
-
 # --- the tree of frames
 
 Settled: TypeAlias = tuple[RunContext, Frame, tuple[Effect, ...]]

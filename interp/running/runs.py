@@ -11,7 +11,7 @@ from contextlib import aclosing, closing
 from functools import cache, partial
 from typing import Any, Final, Generic, Unpack, cast
 
-from gram import ArgumentError, Document, Pattern, origin
+from gram import origin
 from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 
@@ -206,11 +206,6 @@ def begin_for(
     options: BeginOptions,
 ) -> Run:
     """The same for a function named ``by``, which its errors name."""
-    if isinstance(tools, machine.ConversationContext) or isinstance(context, ToolLibrary):
-        raise ConfigurationError(
-            "the tools and the context are swapped: run(agent, user_input, tools, context), "
-            "execute_agent_with_library(agent, user_input, context, library)"
-        )
     check_options(options, by=by)
     library = library_of(tools, by=by)
     context = machine.empty_context if context is None else machine.conversation_of(context, by=by)
@@ -265,8 +260,6 @@ def first_state_of(
         ValidationError: the input is empty or the program is invalid (with its ``faults``).
         ConfigurationError: an option is wrong.
     """
-    if isinstance(program, str) and isinstance(user_input, Document | Pattern):
-        raise ArgumentError(f"{by}: the program comes first: {by}(program, user_input)")
     expect(user_input, (str, Mapping, list, tuple), "user_input", by=by)
     check_options(options, by=by)
     chosen = the_agent(program, options.get("agent"), by=by)

@@ -15,7 +15,7 @@ from gram import ArgumentError, GramError, Pattern, loads_one
 from interp import ScriptedModel, arun, astream, begin, hello_world_tool_library, run, stream, tool
 from interp.evaluation import Arm
 from interp.history import to_pattern
-from interp.machine import empty_context, start
+from interp.machine import start
 from interp.running import execute_agent, execute_agent_with_library
 from interp.tools import empty_tool_library
 from lenses_ext import parse_program, validate_agent_pattern
@@ -53,33 +53,6 @@ def test_an_agent_is_executed_with_the_context_before_the_library(hello_world: P
     response = execute_agent_with_library(*given, model=model)
     assert [message.content for message in model.requests[0].messages] == ["I'm Alice.", "hi"]
     assert [each.result for each in response.tools_used] == [GREETED]
-
-
-SWAPPED: list[Callable[[Any], Any]] = [
-    lambda agent: run(agent, "hi", WRONG, hello_world_tool_library),
-    lambda agent: run(agent, "hi", context=hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
-    lambda agent: asyncio.run(arun(agent, "hi", WRONG)),
-    lambda agent: stream(agent, "hi", WRONG),
-    lambda agent: execute_agent(agent, "hi", hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
-    # both are empty, and so equal to nothing at all: only their types tell them apart
-    lambda agent: execute_agent_with_library(agent, "hi", empty_tool_library, empty_context),  # type: ignore[arg-type]  # wrong on purpose
-]
-
-
-def test_a_program_and_what_is_said_to_it_may_not_be_swapped(hello_world: Pattern) -> None:
-    swapped: Any = ("Hello.", hello_world)
-    with pytest.raises(ArgumentError, match=r"run: the program comes first: run\(program, user_"):
-        run(*swapped)
-
-
-@pytest.mark.parametrize("swapped", SWAPPED)
-def test_a_swapped_library_is_recognised(hello_world: Pattern, swapped: Callable[..., Any]) -> None:
-    with pytest.raises(interp.ConfigurationError) as caught:
-        swapped(hello_world)
-    assert str(caught.value) == (
-        "the tools and the context are swapped: run(agent, user_input, tools, context), "
-        "execute_agent_with_library(agent, user_input, context, library)"
-    )
 
 
 @pytest.mark.parametrize(

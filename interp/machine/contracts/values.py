@@ -60,15 +60,17 @@ def is_valid(schema: str, value: Json) -> bool:
         ValidationError: the schema is not valid, or checking the value would take too long.
     """
     root = _with_references(schema)
-    if (
-        root is not None
-        and validation_visits(root, value, root, at_most=_MOST_VISITS) > _MOST_VISITS
-    ):
+    if root is not None and _takes_more(root, value, _MOST_VISITS):
         raise ValidationError(
             "checking it would take too long: its types refer to each other through too many "
             "alternatives"
         )
     return validator_of(schema).is_valid(value)
+
+
+def _takes_more(schema: Json, value: Json, most: int) -> bool:
+    """Whether checking a value visits parts of it more often than so many times."""
+    return validation_visits(schema, value, schema, at_most=most) > most
 
 
 @lru_cache(maxsize=512)
@@ -134,29 +136,17 @@ def validator_of(schema: str) -> Validator:
 def violations(text: str, value: Json) -> str:
     """Describe how a value violates a schema: one line for each of the first few violations.
 
-    If finding them all would take too long, only the outermost are described.
+    If finding them all would take too long, none is described.
     """
     # The validator looks for violations in each alternative, so alternatives inside alternatives
     # double the work with each level.
     schema, validator = read_json(text), validator_of(text)
-    visits = validation_visits(schema, value, schema, at_most=_MOST_VISITS_TO_DESCRIBE)
-    if visits > _MOST_VISITS_TO_DESCRIBE:
-        return "\n".join(_outermost(schema, value)[:_MOST_VIOLATIONS])
+    if _takes_more(schema, value, _MOST_VISITS_TO_DESCRIBE):
+        return "$: fits none of the types that are allowed"
     described = (_describe(violation, schema) for violation in validator.iter_errors(value))
     lines = list(dict.fromkeys(described))
     hidden = len(lines) - _MOST_VIOLATIONS
     return "\n".join(lines[:_MOST_VIOLATIONS] + ([f"and {hidden} more"] if hidden > 0 else []))
-
-
-def _outermost(schema: Mapping[str, Json], value: Json) -> list[str]:
-    """One line for each parameter that violates its schema, or one line for the whole value."""
-    given = value if isinstance(value, dict) else {}
-    lines = [
-        f"{json_path([name])}: fits none of the types that are allowed"
-        for name, below in schema.get("properties", {}).items()
-        if isinstance(below, dict) and name in given and not accepts(below, given[name], schema)
-    ]
-    return lines or ["$: fits none of the types that are allowed"]
 
 
 def _describe(violation: Violation, schema: Mapping[str, Json]) -> str:

@@ -168,8 +168,8 @@ def test_a_run_that_waits_for_approval_has_not_failed(spans: Spans, tmp_path: Pa
     telemetry = Telemetry(spans.provider)
     with pytest.raises(interp.ApprovalNeeded):
         run(
-            AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=interp.ask_all, record=file,
-            telemetry=telemetry,
+            AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=interp.ask_all,
+            record=file, telemetry=telemetry,
         )  # fmt: skip
     assert [each.status.status_code for each in spans.ended] == [StatusCode.UNSET] * 2
 

@@ -16,7 +16,7 @@ import interp
 from gram import Pattern, loads_one
 from interp import ApprovalPolicy, AssistantRole, Limits, Message, ValidationError, machine
 from interp.errors import ProtocolError
-from interp.machine import Decided, ModelReplied, Resumed, Status, ToolReturned, resume, start, step
+from interp.machine import Decided, ModelReplied, Resumed, Status, ToolReturned, start, step
 from interp.machine.effects import Event
 from interp.models.reply_reading import well_formed
 from tests.interp.strategies import odd_json
@@ -146,7 +146,7 @@ def test_the_eleventh_round_of_calls_is_the_limit_and_more_can_be_allowed() -> N
     assert (state.status, effects) == (Status.LIMITED, ())
     assert state.stopped == "10 rounds of tool calls (limit: iterations)"
 
-    state, effects, _ = resume(state, Limits(iterations=11))
+    state, effects, _ = step(state, Resumed(Limits(iterations=11)))
     assert [type(effect) for effect in effects] == [machine.CallTool]
 
 
@@ -251,7 +251,7 @@ def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: 
     state, _, _ = start(AGENT, "hi", limits=Limits(**limits))
     state, effects, _ = step(state, reply)
     assert (state.status, state.stopped, effects) == (Status.LIMITED, stopped, ())
-    assert [type(each) for each in resume(state, Limits())[1]] == [
+    assert [type(each) for each in step(state, Resumed(Limits()))[1]] == [
         machine.CallTool,
         machine.CallTool,
     ]
@@ -272,7 +272,7 @@ def test_at_a_limit_the_model_can_be_asked_for_a_last_answer_without_tools() -> 
     assert effect.request.tools == ()
     assert all("not run: the run has reached 1 tool call" in text for text in told(state))
     assert pickle.loads(pickle.dumps(state)) == state
-    assert machine.pending(resume(state)[0]) == (effect,)
+    assert machine.pending(step(state, Resumed())[0]) == (effect,)
 
     answered, _, _ = step(state, ModelReplied((1,), Message(AssistantRole, "x")))
     again, _, _ = step(state, ModelReplied((1,), calls(("say", {"text": "a"}))))
@@ -285,7 +285,7 @@ def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
         state, effects, _ = step(states[status], machine.TimeUp())
         assert (state.status, effects, machine.pending(state)) == (Status.LIMITED, (), ())
         assert state.stopped == "600 seconds (limit: run_seconds)"
-        assert resume(state) == resume(states[status])
+        assert step(state, Resumed()) == step(states[status], Resumed())
 
 
 @pytest.mark.parametrize(
