@@ -10,10 +10,10 @@ for that: an element that moved has its partner, too.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import product
-from typing import Any, TypeAlias, TypeVar, Union
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 from attrs import field, frozen
@@ -163,9 +163,7 @@ def _words(element: Pattern) -> frozenset[Hashable]:
     return frozenset(words | names - {""})
 
 
-Item: TypeAlias = Union[Pattern, Value]
-"""What a list holds: the elements of a pattern, or values."""
-EditPath: TypeAlias = tuple[Union[int, str], ...]
+EditPath: TypeAlias = tuple[Any, ...]
 """The way to a part: the place in a list, a key of a map, a part of a pattern."""
 
 
@@ -189,154 +187,172 @@ class DiffError(GramError, ValueError):
         return ": ".join([part for part in parts if part] + [self.msg])
 
 
-def _frozen(entries: Mapping[Any, Any]) -> PMap[Any, Any]:
-    return pmap(entries)
-
-
 @frozen
-class Replaced:
-    """A value that became another one; None is a value that is not there."""
-
-    old: Item | None = field(eq=exact)
-    new: Item | None = field(eq=exact)
-
-
-@frozen
-class Items:
-    """The changes of a list.
+class Change:
+    """A change of a value, of a list, or of an item in a list.
 
     Attributes:
-        old, new: the number of items before and after, and a digest of their names.
-        removed: the items that were removed, by their old index.
-        added: the items that were added, by their new index.
-        moved: the new index of each item that did not keep its order with the others, by its old
-            index.
-        inside: what changed in the items that are in both, by old index.
+        kind: ``Changed`` for a value that became another one, ``List`` for a list with changes in
+            it; ``Removed``, ``Added`` and ``Moved`` for an item of such a list.
+        at: the way to it in the old trees, ``(0, "properties", "model")``; for what was added, the
+            last step is its new index.
+        old, new: what it was and what it is; None is nothing. Of a list these are its outlines; of
+            an item that moved, ``new`` is its new index.
     """
 
-    old: str
-    new: str
-    removed: PMap[int, Item] = field(converter=_frozen, eq=exact)
-    added: PMap[int, Item] = field(converter=_frozen, eq=exact)
-    moved: PMap[int, int] = field(converter=_frozen)
-    inside: PMap[int, Edit] = field(converter=_frozen)
-
-    def partners(self) -> list[int | None]:
-        """For each new item its old index, or None for one that was added."""
-        came_from = {new: old for old, new in self.moved.items()}
-        gone = self.removed.keys() | self.moved.keys()
-        staying = (index for index in range(_size_of(self.old)) if index not in gone)
-        return [
-            None
-            if index in self.added
-            else came_from[index]
-            if index in came_from
-            else next(staying)
-            for index in range(_size_of(self.new))
-        ]
+    kind: str
+    at: EditPath
+    old: Any = field(default=None, eq=exact)
+    new: Any = field(default=None, eq=exact)
 
 
-Edit: TypeAlias = Union[Replaced, Items, "PMap[str, Edit]"]
-"""A change; those of the entries of a map, or of the parts of a pattern, by their keys."""
+Step: TypeAlias = tuple[Change, ...]
+"""Changes that are made together, sorted by where they are. The first is that of the whole list."""
 
 
-def between(old: Any, new: Any) -> Edit | None:
-    """What makes ``new`` of ``old``, two trees, values or lists; None when they are equal."""
+def _step(changes: Iterable[Change]) -> Step:
+    return tuple(sorted(changes, key=lambda change: (change.at, change.kind)))
+
+
+def _between(old: Any, new: Any, at: EditPath) -> Iterator[Change]:
+    """What makes ``new`` of ``old``, two trees, values or lists."""
     if exact(old) == exact(new):
-        return None
+        return
     if isinstance(old, Pattern) and isinstance(new, Pattern):
-        return between(_parts(old), _parts(new))
+        old, new = _parts(old), _parts(new)
     if isinstance(old, PMap) and isinstance(new, PMap):
-        keys = old.keys() | new.keys()
-        return _some({key: between(old.get(key), new.get(key)) for key in keys})
+        for key in old.keys() | new.keys():
+            yield from _between(old.get(key), new.get(key), (*at, key))
+        return
     for kind, pair in ((tuple, match), (PVector, match_values)):
         if isinstance(old, kind) and isinstance(new, kind):
             found = pair(old, new)
-            return Items(
-                _outline(old),
-                _outline(new),
-                {index: old[index] for index in found.removed},
-                {index: new[index] for index in found.added},
-                dict(found.moved),
-                _some({one: between(old[one], new[other]) for one, other in found.pairs}),
-            )
-    return Replaced(old, new)
+            yield Change("List", at, _outline(old), _outline(new))
+            yield from (Change("Removed", (*at, index), old[index]) for index in found.removed)
+            yield from (Change("Added", (*at, index), None, new[index]) for index in found.added)
+            yield from (Change("Moved", (*at, one), None, other) for one, other in found.moved)
+            for one, other in found.pairs:
+                yield from _between(old[one], new[other], (*at, one))
+            return
+    yield Change("Changed", at, old, new)
 
 
-def applied(edit: Edit | None, old: Any, path: EditPath = (), near: Pattern | None = None) -> Any:
-    """What an edit makes of ``old``.
+_Rows: TypeAlias = Sequence[tuple[EditPath, Change]]
+"""The changes of a part and of what is in it, each with the rest of the way to it."""
+
+
+def _by_step(rows: Iterable[tuple[EditPath, Change]]) -> dict[Any, _Rows]:
+    """The changes in each entry of a map, part of a pattern or item of a list."""
+    found: defaultdict[Any, list[tuple[EditPath, Change]]] = defaultdict(list)
+    for (step, *rest), change in rows:
+        found[step].append((tuple(rest), change))
+    return {**found}
+
+
+class _Items:
+    """The changes of a list.
+
+    Attributes:
+        removed, added, moved: those of its items, by the last step of the way to each.
+        inside: the changes in items that are in both lists, by old index.
+        partners: for each new item its old index, or None for one that was added.
+
+    Raises:
+        ValueError: the changes do not make a list.
+    """
+
+    def __init__(self, rows: _Rows) -> None:
+        (_, whole), *below = rows
+        removed, added, moved = (
+            {way[0]: change for way, change in below if len(way) == 1 and change.kind == kind}
+            for kind in ("Removed", "Added", "Moved")
+        )
+        own = {*removed.values(), *added.values(), *moved.values()}
+        self.removed, self.added, self.moved = removed, added, moved
+        self.inside = _by_step(row for row in below if row[1] not in own)
+        old_size, new_size = (int(str(side).partition(":")[0]) for side in (whole.old, whole.new))
+        came_from = {change.new: old for old, change in moved.items()}
+        staying = (at for at in range(old_size) if at not in removed and at not in moved)
+        self.partners = [
+            None if at in added else came_from[at] if at in came_from else next(staying, None)
+            for at in range(new_size)
+        ]
+        new_ones = [new for new, old in enumerate(self.partners) if old is None]
+        kept = [old for old in self.partners if old is not None]
+        if sorted(added) != new_ones or sorted([*kept, *removed]) != [*range(old_size)]:
+            raise ValueError(rows)
+
+
+def _applied(rows: _Rows, old: Any, path: EditPath = (), near: Pattern | None = None) -> Any:
+    """What changes make of ``old``, a tree, a value or a list.
 
     Args:
-        edit: the edit; None changes nothing.
-        old: a tree, a value or a list.
+        rows: the changes.
+        old: what they are applied to.
         path: the way to it, for the message.
         near: the pattern around it, for the message.
 
     Raises:
-        DiffError: the edit was made of something else.
+        DiffError: the changes are of something else.
     """
-    if edit is None:
-        return old
-    if isinstance(edit, Replaced):
-        _expect(edit.old, old, path, near)
-        return edit.new
+    rest, change = rows[0]
+    if not rest and change.kind == "Changed":
+        _expect(change.old, old, path, near)
+        return change.new
     if isinstance(old, Pattern):
-        near = old
-    if isinstance(edit, PMap):
-        if isinstance(old, Pattern):
-            made = applied(edit, _parts(old), path, near)
-            subject = Subject(made.get("identity", ""), made["labels"], made["properties"])
-            return attrs.evolve(old, value=subject, elements=made["elements"])
+        made = _applied(rows, _parts(old), path, old)
+        subject = Subject(made.get("identity", ""), made["labels"], made["properties"])
+        return attrs.evolve(old, value=subject, elements=made["elements"])
+    if rest:
         if not isinstance(old, PMap):
             raise DiffError(f"expected a map, found {_shown(old)}", path, near)
-        for key, inner in edit.items():
-            new = applied(inner, old.get(key), (*path, key), near)
+        for key, below in _by_step(rows).items():
+            new = _applied(below, old.get(key), (*path, key), near)
             old = old.discard(key) if new is None else old.set(key, new)
         return old
     if not isinstance(old, tuple | PVector):
         raise DiffError(f"expected a list, found {_shown(old)}", path, near)
-    for index, item in edit.removed.items():
-        _expect(item, old[index] if index < len(old) else None, (*path, index), near)
-    if _outline(old) != edit.old:
+    items = _Items(rows)
+    for index, each in items.removed.items():
+        _expect(each.old, old[index] if index < len(old) else None, (*path, index), near)
+    if _outline(old) != change.old:
         raise DiffError("its items are not those that the diff was made of", path, near)
-    items = [
-        edit.added[new]
-        if index is None
-        else applied(edit.inside.get(index), old[index], (*path, index), near)
-        for new, index in enumerate(edit.partners())
+    changed = {
+        index: _applied(below, old[index], (*path, index), near)
+        for index, below in items.inside.items()
+    }
+    made = [
+        items.added[new].new if index is None else changed.get(index, old[index])
+        for new, index in enumerate(items.partners)
     ]
-    return tuple(items) if isinstance(old, tuple) else pvector(items)
+    return tuple(made) if isinstance(old, tuple) else pvector(made)
 
 
-def inverted(edit: Edit) -> Edit:
-    """The edit that makes the old of the new again."""
-    if isinstance(edit, Replaced):
-        return Replaced(edit.new, edit.old)
-    if isinstance(edit, PMap):
-        return _some({key: inverted(inner) for key, inner in edit.items()})
-    place = {old: new for new, old in enumerate(edit.partners()) if old is not None}
-    moved = {new: old for old, new in edit.moved.items()}
-    inside = {place[index]: inverted(inner) for index, inner in edit.inside.items()}
-    return Items(edit.new, edit.old, edit.added, edit.removed, moved, inside)
+def _inverted(rows: _Rows, at: EditPath = ()) -> Iterator[Change]:
+    """The changes that make the old of the new again."""
+    rest, change = rows[0]
+    if rest:
+        for key, below in _by_step(rows).items():
+            yield from _inverted(below, (*at, key))
+        return
+    yield Change(change.kind, at, change.new, change.old)
+    if change.kind == "List":
+        items = _Items(rows)
+        yield from (Change("Added", (*at, i), None, each.old) for i, each in items.removed.items())
+        yield from (Change("Removed", (*at, i), each.new) for i, each in items.added.items())
+        yield from (Change("Moved", (*at, each.new), None, i) for i, each in items.moved.items())
+        place = {old: new for new, old in enumerate(items.partners) if old is not None}
+        for index, below in items.inside.items():
+            yield from _inverted(below, (*at, place[index]))
 
 
 # --- parts, outlines, messages
 
 
 def _parts(pattern: Pattern) -> PMap[str, Any]:
-    subject = pattern.value
-    return _frozen(
-        {
-            "identity": subject.identity,
-            "labels": _frozen(dict.fromkeys(subject.labels, True)),
-            "properties": subject.properties,
-            "elements": pattern.elements,
-        }
-    )
-
-
-def _some(steps: Mapping[Any, Edit | None]) -> PMap[Any, Edit]:
-    return _frozen({key: step for key, step in steps.items() if step is not None})
+    labels: PMap[str, Any] = pmap(dict.fromkeys(pattern.value.labels, True))
+    parts = {"identity": pattern.value.identity, "labels": labels}
+    return pmap({**parts, "properties": pattern.value.properties, "elements": pattern.elements})
 
 
 def _outline(items: tuple[Pattern, ...] | PVector[Value]) -> str:
@@ -348,11 +364,6 @@ def _outline(items: tuple[Pattern, ...] | PVector[Value]) -> str:
         for item in items
     ]
     return f"{len(names)}:{sha256(repr(names).encode()).hexdigest()[:16]}"
-
-
-def _size_of(outline: str) -> int:
-    """How many items a list has, by its outline."""
-    return int(outline.partition(":")[0])
 
 
 def _expect(expected: object, found: object, path: EditPath, near: Pattern | None) -> None:
@@ -386,7 +397,7 @@ class Diff(Shown):
         steps: the changes, made one after another; `then` puts those of two diffs in a row.
     """
 
-    steps: tuple[Edit, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.steps)
@@ -409,8 +420,8 @@ def diff(
     >>> apply(diff(a, b), a) == b
     True
     """
-    found = between(_patterns(a, "a"), _patterns(b, "b"))
-    return Diff((found,)) if found is not None else Diff()
+    found = _step(_between(_patterns(a, "a"), _patterns(b, "b"), ()))
+    return Diff((found,) if found else ())
 
 
 def apply(diff: Diff, to: Trees) -> Trees:
@@ -426,7 +437,7 @@ def apply(diff: Diff, to: Trees) -> Trees:
     expect(diff, Diff, "diff", by="apply")
     made: Any = _patterns(to, "to", by="apply")
     for step in diff.steps:
-        made = applied(step, made)
+        made = _applied([(change.at, change) for change in step], made)
     if isinstance(to, Document):
         made = to.replace(made)
     if isinstance(to, Pattern):
@@ -446,7 +457,8 @@ def invert(diff: Diff) -> Diff:
     True
     """
     expect(diff, Diff, "diff", by="invert")
-    return Diff(tuple(map(inverted, diff.steps[::-1])))
+    rows = ([(change.at, change) for change in step] for step in diff.steps[::-1])
+    return Diff(tuple([_step(_inverted(each)) for each in rows]))
 
 
 def then(first: Diff, second: Diff) -> Diff:
@@ -466,40 +478,25 @@ def _patterns(program: Any, name: str, *, by: str = "diff") -> tuple[Pattern, ..
 
 
 def to_pattern(diff: Diff) -> Pattern:
-    """A diff as gram, which `from_pattern` reads. Its lists nest as the changed lists do.
+    """A diff as gram, one element for each change, which `from_pattern` reads.
 
     Raises:
-        GramEncodeError: what changed is so deep that its diff would nest deeper than 100 levels.
+        GramEncodeError: what was removed or added nests so deep that it cannot be an element here.
 
     >>> from gram import dumps, loads
-    >>> (whole,) = to_pattern(diff(loads("(a {k: 1})"), loads("(a {k: 2})"))).elements
-    >>> print(dumps(whole.elements))
+    >>> _, change = to_pattern(diff(loads("(a {k: 1})"), loads("(a {k: 2})"))).elements
+    >>> print(dumps(change))
     (:Changed {at: [0, "properties", "k"], new: 2, old: 1})
     """
     expect(diff, Diff, "diff", by="to_pattern")
-    rows = [row for step in diff.steps for row in _written(step, ())]
-    return Pattern(Subject("", {DIFF}), rows)
+    return Pattern(Subject("", {DIFF}), [_row(change) for step in diff.steps for change in step])
 
 
-def _written(edit: Edit, path: EditPath) -> Iterator[Pattern]:
-    if isinstance(edit, PMap):
-        for key, inner in sorted(edit.items()):
-            yield from _written(inner, (*path, key))
-    elif isinstance(edit, Replaced):
-        yield _row("Changed", path, old=edit.old, new=edit.new)
-    else:
-        rows = [_row("Removed", (at,), old=item) for at, item in sorted(edit.removed.items())]
-        rows += [_row("Added", (at,), new=item) for at, item in sorted(edit.added.items())]
-        rows += [_row("Moved", (at,), new=to) for at, to in sorted(edit.moved.items())]
-        for at, inner in sorted(edit.inside.items()):
-            rows += _written(inner, (at,))
-        yield Pattern(_row("List", path, old=edit.old, new=edit.new).value, rows)
-
-
-def _row(label: str, path: EditPath, **sides: Any) -> Pattern:
-    trees = [each for each in sides.values() if isinstance(each, Pattern)]
-    values = {key: each for key, each in sides.items() if each is not None and each not in trees}
-    return Pattern(Subject("", {label}, {"at": path, **values}), trees)
+def _row(change: Change) -> Pattern:
+    said = {"at": change.at, "old": change.old, "new": change.new}
+    trees = [each for each in said.values() if isinstance(each, Pattern)]
+    values = {key: each for key, each in said.items() if each is not None and each not in trees}
+    return Pattern(Subject("", {change.kind}, values), trees)
 
 
 def from_pattern(pattern: Pattern) -> Diff:
@@ -509,60 +506,26 @@ def from_pattern(pattern: Pattern) -> Diff:
         DiffError: the pattern is not a diff.
     """
     expect(pattern, Pattern, "pattern", by="from_pattern")
+    steps: list[list[Change]] = []
     try:
         if pattern.value.labels != {DIFF}:
             raise ValueError(pattern)
-        return Diff(tuple([_read([row]) for row in _rows_in(pattern)]))
-    except (LookupError, StopIteration, TypeError, ValueError):
+        for change in map(_change, pattern.elements):
+            if not change.at:
+                steps.append([])
+            steps[-1].append(change)
+        found = Diff(tuple(map(_step, steps)))
+        invert(found)  # which looks at all of it
+    except (LookupError, TypeError, ValueError):
         raise DiffError("the pattern is not a diff", (), pattern) from None
+    return found
 
 
-_Rows: TypeAlias = list[tuple[Any, Pattern]]
-"""Patterns that write changes, each with the rest of its path."""
-
-
-def _rows_in(pattern: Pattern) -> _Rows:
-    return [(each.value.properties["at"], each) for each in pattern.elements]
-
-
-def _read(rows: _Rows) -> Edit:
-    if rows[0][0]:
-        inside = _by_step(rows)
-        "".join(inside)  # the keys of a map are texts
-        return pmap({key: _read(below) for key, below in inside.items()})
-    ((_, row),) = rows
-    if row.value.labels == {"Changed"}:
-        return Replaced(row.value.properties.get("old"), row.value.properties.get("new"))
-    return _read_list(row)
-
-
-def _by_step(rows: _Rows) -> dict[Any, _Rows]:
-    groups: defaultdict[Any, _Rows] = defaultdict(list)
-    for path, row in rows:
-        groups[path[0]].append((path[1:], row))
-    return groups
-
-
-def _read_list(row: Pattern) -> Items:
-    own: dict[str, dict[int, Any]] = {"Removed": {}, "Added": {}, "Moved": {}}
-    below: _Rows = []
-    for path, each in _rows_in(row):
-        (label,) = each.value.labels
-        sides: Any = each.value.properties
-        if label in own:
-            own[label][path[0]] = next(iter(each.elements), sides.get("old", sides.get("new")))
-        else:
-            below.append((path, each))
-    record: Any = row.value.properties
-    inside = {at: _read(rows) for at, rows in _by_step(below).items()}
-    lists = own["Removed"], own["Added"], own["Moved"]
-    made = Items(record["old"], record["new"], *lists, inside)
-    partners = made.partners()
-    staying = {old for old in partners if old is not None}
-    if (
-        sorted(made.added) != [new for new, old in enumerate(partners) if old is None]
-        or sorted([*staying, *made.removed]) != [*range(_size_of(made.old))]
-        or not inside.keys() <= staying
-    ):
+def _change(row: Pattern) -> Change:
+    (kind,), said = row.value.labels, row.value.properties
+    if kind not in ("List", "Removed", "Added", "Moved", "Changed"):
         raise ValueError(row)
-    return made
+    sides: dict[str, Any] = {side: said.get(side) for side in ("old", "new")}
+    if row.elements:
+        (sides["old" if kind == "Removed" else "new"],) = row.elements
+    return Change(kind, tuple(said["at"]), **sides)  # type: ignore[arg-type]  # or a TypeError
