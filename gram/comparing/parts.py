@@ -146,7 +146,7 @@ def _inside(text: str, whole: syntax.Extent) -> Inside | None:
             keys = _named(each.key for each in entries)
         case syntax.Array(items=parts):
             start, keys, end, commas = start + 1, [None] * len(parts), end - 1, True
-        case syntax.Header(record=record):
+        case syntax.Header(subject=syntax.SubjectPart(record=syntax.Record() as record)):
             return _inside(text, record)
         case syntax.Bracket(subject=subject, bar=bar, elements=elements):
             below = () if bar is None else (Group(bar, end - 1, "elements", elements),)

@@ -105,10 +105,11 @@ class Rewriter:
             rewrite_path(self.writer, hops, self._spelling)
         elif (
             isinstance(old, syntax.Header)
+            and old.subject.record
             and role == "first"
             and not (tree.value.identity or tree.value.labels or tree.elements)
         ):
-            rewrite_subject.rewrite_record(self.writer, old.record, tree.value.properties)
+            rewrite_subject.rewrite_record(self.writer, old.subject.record, tree.value.properties)
         elif isinstance(old, syntax.Reference) and role == "element" and is_reference(tree):
             self.writer.put(writing.write_name(tree.value.identity, integers=True))
         elif isinstance(old, syntax.Path) and (hops := hops_around(new)):

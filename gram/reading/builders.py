@@ -41,9 +41,9 @@ class Builder:
     def start(self, parts: list[Any]) -> tuple[syntax.Item, ...]:
         """The whole document; a record can only be its first part."""
         if parts and isinstance(record := parts[0], syntax.Record):
-            subject = self._subject(None, (), record.entries, record.start)
-            pattern = self._pattern(subject, (), *record.span)
-            parts[0] = syntax.Header(*record.span, pattern, record)
+            subject = self.subject([record])
+            pattern = self._pattern(subject.subject, (), *record.span)
+            parts[0] = syntax.Header(*record.span, pattern, subject)
         return tuple(parts)
 
     # --- patterns
@@ -55,7 +55,8 @@ class Builder:
         name, labels = (identified.identity, identified.labels) if identified else (None, ())
         subject = self._subject(name, labels, annotations, first.start)
         pattern = self._pattern(subject, (body.pattern,), first.start, body.end)
-        return syntax.Annotated(first.start, body.end, pattern, identified, annotations, body)
+        part = syntax.SubjectPart(first.start, parts[-2].end, name, labels, subject=subject)
+        return syntax.Annotated(first.start, body.end, pattern, part, identified, annotations, body)
 
     def identified(self, parts: list[Any]) -> syntax.Identified:
         marker, *rest = parts
@@ -79,8 +80,9 @@ class Builder:
 
     def reference(self, parts: list[syntax.Name]) -> syntax.Reference:
         (name,) = parts
-        pattern = self._pattern(self._subject(name, (), (), name.start), (), *name.span)
-        return syntax.Reference(name.start, name.end, pattern, name)
+        tree = self._subject(name, (), (), name.start)
+        part = syntax.SubjectPart(name.start, name.end, name, (), None, tree)
+        return syntax.Reference(*name.span, self._pattern(tree, (), *name.span), part)
 
     def path(self, parts: list[Any]) -> syntax.Node | syntax.Path:
         """A node without arrows, or a path: an edge, or a walk of edges."""
@@ -95,7 +97,8 @@ class Builder:
         start, end = first.start, parts[-1].end
         is_edge = len(edges) == 1
         pattern = edges[0] if is_edge else self._pattern(WALK_SUBJECT, tuple(edges), start, end)
-        return syntax.Path(start, end, pattern, tuple(parts[::2]), tuple(parts[1::2]))
+        part = parts[1].subject if is_edge else syntax.SubjectPart(start, start)
+        return syntax.Path(start, end, pattern, part, tuple(parts[::2]), tuple(parts[1::2]))
 
     def node(self, parts: list[Any]) -> syntax.Node:
         start, end = parts[0].start, parts[-1].end

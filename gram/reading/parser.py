@@ -25,7 +25,7 @@ from ..source import Source, Span
 from ..trees import Pattern, read_from
 from .builders import Builder
 from .lexer import ERROR, tokens
-from .syntax import Array, Construct, Item, Map, Name, Reference, Token, Value
+from .syntax import Array, Construct, Item, Map, Name, Reference, SubjectPart, Token, Value
 
 # A level of nesting takes at most five places of the parser's stack (`[ subject | elements ,`
 # or `{ entries , key :`), so a stack this high is past the limit whatever follows.
@@ -175,7 +175,8 @@ def construct_of(pattern: Pattern) -> Construct | None:
     source, start, end = place
     if source.text[start] in "[({@":
         return parse_items(source, start, end)[0]
-    return Reference(start, end, pattern, Name(start, end, pattern.value.identity))
+    name, subject = Name(start, end, pattern.value.identity), pattern.value
+    return Reference(start, end, pattern, SubjectPart(start, end, name, subject=subject))
 
 
 def _spliced(taken: list[Any]) -> Any:

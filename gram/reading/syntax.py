@@ -14,7 +14,6 @@ one construct and two elements of the tree.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, Union
@@ -152,15 +151,18 @@ class SubjectPart(Extent):
 
 
 @define(eq=False, repr=False)
-class Construct(Extent, ABC):
-    """A construct that spells a pattern."""
+class Construct(Extent):
+    """A construct that spells a pattern.
+
+    Attributes:
+        pattern: the pattern.
+        subject: the part that spells the identity, the labels and, but for annotations, the
+            record. Of a path it is that of its only arrow; a walk has none in the text.
+    """
 
     pattern: tree.Pattern
-
-    @property
-    @abstractmethod
-    def subject(self) -> SubjectPart:
-        """The part that spells the identity, the labels and, but for annotations, the record."""
+    subject: SubjectPart
+    holds: ClassVar[tuple[str, ...]] = ("subject",)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -174,31 +176,28 @@ class Construct(Extent, ABC):
         return ()
 
 
-@define(eq=False, repr=False)
+class Header(Construct):
+    """The record at the top of a document."""
+
+    __slots__ = ()
+
+
 class Reference(Construct):
     """A bare identifier as an element."""
 
-    name: Name
-
-    @property
-    def subject(self) -> SubjectPart:
-        """Its name."""
-        return SubjectPart(self.start, self.end, self.name, subject=self.pattern.value)
+    __slots__ = ()
 
 
-@define(eq=False, repr=False)
 class Node(Construct):
     """``(…)``."""
 
-    subject: SubjectPart
-    holds = ("subject",)
+    __slots__ = ()
 
 
 @define(eq=False, repr=False)
 class Bracket(Construct):
     """``[…]``; ``bar`` is the offset of its ``|``, or None."""
 
-    subject: SubjectPart
     bar: int | None
     elements: tuple[Construct, ...]
     holds = ("subject", "elements")
@@ -220,7 +219,7 @@ class Arrow(Extent):
     head_start: int
     subject: SubjectPart
     bracketed: bool
-    holds = ("subject",)
+    holds: ClassVar[tuple[str, ...]] = ("subject",)
 
 
 @define(eq=False, repr=False)
@@ -234,21 +233,16 @@ class Path(Construct):
     arrows: tuple[Arrow, ...]
 
     @property
-    def subject(self) -> SubjectPart:
-        """The subject of its only arrow; a walk has none in the text."""
-        if len(self.arrows) == 1:
-            return self.arrows[0].subject
-        return SubjectPart(self.start, self.start)
-
-    @property
     def hops(self) -> tuple[Path, ...]:
         """Each arrow with the nodes at its ends, as a path."""
         if len(self.arrows) == 1:
             return (self,)
         hops = []
-        for index, edge in enumerate(self.pattern.elements):
-            left, right = self.nodes[index : index + 2]
-            hops.append(Path(left.start, right.end, edge, (left, right), (self.arrows[index],)))
+        for edge, arrow, *ends in zip(
+            self.pattern.elements, self.arrows, self.nodes, self.nodes[1:], strict=False
+        ):
+            start, end = ends[0].start, ends[1].end
+            hops.append(Path(start, end, edge, arrow.subject, tuple(ends), (arrow,)))
         return tuple(hops)
 
     @property
@@ -282,15 +276,6 @@ class Annotated(Construct):
     holds = ("annotations", "body")
 
     @property
-    def subject(self) -> SubjectPart:
-        """All annotations, with the identity and labels after ``@@``."""
-        first = self.identified
-        last = self.annotations[-1] if self.annotations else first
-        identity, labels = (first.identity, first.labels) if first else (None, ())
-        end = last.end if last else self.start
-        return SubjectPart(self.start, end, identity, labels, subject=self.pattern.value)
-
-    @property
     def entries(self) -> tuple[Entry, ...]:
         """The annotations with a key."""
         return self.annotations
@@ -299,19 +284,6 @@ class Annotated(Construct):
     def elements(self) -> tuple[Construct, ...]:
         """The annotated pattern."""
         return (self.body,)
-
-
-@define(eq=False, repr=False)
-class Header(Construct):
-    """The record at the top of a document."""
-
-    record: Record
-    holds = ("record",)
-
-    @property
-    def subject(self) -> SubjectPart:
-        """Its record."""
-        return SubjectPart(self.start, self.end, record=self.record, subject=self.pattern.value)
 
 
 Element: TypeAlias = Union[Bracket, Node, Path, Reference]
