@@ -16,8 +16,8 @@ from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
 from ..source import Source, Span
 from ..trees import Pattern, Scopes, TreePath, one_scope, patterns_of
-from . import names, spelling
-from .names import Reading
+from . import rules
+from .rules import Reading
 
 
 @frozen
@@ -45,16 +45,16 @@ class Check:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("duplicate-key", "error", spelling.duplicate_key),
-    Check("duplicate-annotation-key", "error", spelling.duplicate_annotation_key),
-    Check("duplicate-definition", "error", names.duplicate_definition),
-    Check("inconsistent-definition", "error", names.inconsistent_definition),
-    Check("self-reference", "error", names.self_reference),
-    Check("dangling-reference", "warning", names.dangling_reference),
-    Check("unknown-kind", "warning", spelling.unknown_kind),
-    Check("label-case", "warning", spelling.label_case),
-    Check("label-sets-differ", "warning", names.label_sets_differ),
-    Check("not-portable", "info", spelling.not_portable),
+    Check("duplicate-key", "error", rules.duplicate_key),
+    Check("duplicate-annotation-key", "error", rules.duplicate_annotation_key),
+    Check("duplicate-definition", "error", rules.duplicate_definition),
+    Check("inconsistent-definition", "error", rules.inconsistent_definition),
+    Check("self-reference", "error", rules.self_reference),
+    Check("dangling-reference", "warning", rules.dangling_reference),
+    Check("unknown-kind", "warning", rules.unknown_kind),
+    Check("label-case", "warning", rules.label_case),
+    Check("label-sets-differ", "warning", rules.label_sets_differ),
+    Check("not-portable", "info", rules.not_portable),
 )
 """The checks of the notation, in their order."""
 

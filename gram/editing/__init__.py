@@ -10,4 +10,4 @@ from .adopting import (
 from .comma_list import ElementList, ListElement, list_of
 from .pairing import ChangedPattern as ChangedPattern, changed_patterns
 from .replacement import Change, Replacement, end_of_head, replace
-from .rewrite_subject import respell
+from .rewrite_parts import respell
