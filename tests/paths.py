@@ -14,7 +14,12 @@ CONFORMANCE = Path(os.environ.get("GRAM_CONFORMANCE") or ROOT / "no conformance 
 NOT_HERE = "GRAM_CONFORMANCE names no folder with the conformance data"
 
 
+def tables(name: str) -> dict[str, Any]:
+    """The tables of a file of test data."""
+    return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
+
+
 def cases(name: str) -> list[dict[str, Any]]:
     """The cases of a file of test data."""
-    found: list[dict[str, Any]] = tomllib.loads((DATA / name).read_text(encoding="utf-8"))["case"]
+    found: list[dict[str, Any]] = tables(name)["case"]
     return found

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
 
@@ -33,7 +33,7 @@ from .submission import Schedule, postgres_of, submit_due
 
 if TYPE_CHECKING:
     import procrastinate
-    from opentelemetry.metrics import CallbackOptions, Meter, Observation
+    from opentelemetry.metrics import Meter, Observation
 
 _GOING: Final = ("queued", "running", "stopped", "waiting")
 """The statuses of runs that have not ended."""
@@ -113,13 +113,9 @@ class WorkerMetrics:
     def __init__(self, meter: Meter, database: PostgresDatabase) -> None:
         from opentelemetry.metrics import Observation
 
-        def gauge(
-            name: str, unit: str, description: str, of: Callable[[Overview], list[Observation]]
-        ) -> None:
-            def observed(_: CallbackOptions) -> list[Observation]:
-                return of(_overview(database))
-
-            meter.create_observable_gauge(name, [observed], unit=unit, description=description)
+        def gauge(name: str, unit: str, told: str, of: Callable[[Overview], Any]) -> None:
+            look = [lambda _: of(_overview(database))]
+            meter.create_observable_gauge(name, look, unit=unit, description=told)
 
         def of_statuses(now: Overview) -> list[Observation]:
             counts = {**dict.fromkeys(_GOING, 0), **now.statuses}

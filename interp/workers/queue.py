@@ -18,16 +18,8 @@ from attrs import define, field
 from gram.extras import install
 
 from ..errors import ConfigurationError
-from ..history.stores import (
-    ENDED,
-    PostgresDatabase,
-    RunStore,
-    StoreLike,
-    make_tables,
-    opened,
-    statements_of,
-    tables_of,
-)
+from ..history import stores
+from ..history.stores import PostgresDatabase
 
 if TYPE_CHECKING:
     import psycopg
@@ -44,13 +36,15 @@ def make_worker_tables(database: PostgresDatabase) -> None:
     """
 
     def statements() -> Iterator[str]:
-        yield from tables_of(__file__)
+        yield from stores.tables_of(__file__)
         if database.execute("SELECT to_regclass('procrastinate_jobs')::text") == [(None,)]:
             from procrastinate.schema import SchemaManager
 
             yield SchemaManager.get_schema()
 
-    make_tables(database, "the queue of its workers", "gram_workers_format", _FORMAT, statements)
+    stores.make_tables(
+        database, "the queue of its workers", "gram_workers_format", _FORMAT, statements
+    )
 
 
 LOOK: Final = 2.0
@@ -72,7 +66,7 @@ LONGEST_REQUEST: Final = 3600.0
 GO_ON: Final = "gram.go_on"
 """The name of the task that goes on with a run."""
 
-IS_OVER: Final = (*ENDED, "limited")
+IS_OVER: Final = (*stores.ENDED, "limited")
 """The statuses of runs that workers do nothing more with."""
 
 MOST_PRIORITY: Final = 1_000_000
@@ -88,7 +82,7 @@ LOOK_NOW: Final = '{"type": "job_inserted", "job_id": 0}'
 LONGEST_WAIT: Final = 3600.0
 """The seconds after which a run is looked at again in any case."""
 
-SQL: Final = statements_of(__file__, seen=SEEN, longest=LONGEST_REQUEST)
+SQL: Final = stores.statements_of(__file__, seen=SEEN, longest=LONGEST_REQUEST)
 
 
 @define
@@ -244,7 +238,7 @@ class RunQueue:
         return int(self._database.value(sql, run, events) or 0)
 
 
-def tell_workers(store: StoreLike, run: str) -> None:
+def tell_workers(store: stores.StoreLike, run: str) -> None:
     """Have workers go on at once with a run, or with what waited for one that has ended.
 
     Without it they find that later. Nothing is done in a store that has no workers, or where
@@ -257,7 +251,7 @@ def tell_workers(store: StoreLike, run: str) -> None:
     Raises:
         StoreError: the store cannot be written.
     """
-    with opened(store) as found, suppress(ConfigurationError):
+    with stores.opened(store) as found, suppress(ConfigurationError):
         if database := with_workers(found):
             queue = RunQueue(database)
             if found.row(run).status in IS_OVER:
@@ -266,7 +260,7 @@ def tell_workers(store: StoreLike, run: str) -> None:
                 queue.put(run)
 
 
-def with_workers(store: RunStore) -> PostgresDatabase | None:
+def with_workers(store: stores.RunStore) -> PostgresDatabase | None:
     """The database of a store that runs were submitted to; None for another.
 
     Raises:

@@ -15,6 +15,7 @@ from tests.interp.cli.forked import COMMANDS
 from tests.interp.cli.process import at, without_keys
 from tests.interp.forking import Forked
 from tests.interp.model_server import ModelServer
+from tests.interp.worker_threads import address_of
 from tests.paths import ROOT
 
 GREETER = loads_one("""
@@ -64,7 +65,7 @@ class WorkerProcess:
 
 @contextmanager
 def worker(
-    database: str,
+    store: RunStore | str,
     *options: str,
     server: ModelServer | None = None,
     log: Path | None = None,
@@ -74,7 +75,7 @@ def worker(
     """A worker that is killed in the end.
 
     Args:
-        database: the address of its store.
+        store: its store, or where that is.
         options: the options of the command.
         server: the server of its models.
         log: the file that the tool ``work`` writes to.
@@ -88,7 +89,7 @@ def worker(
     with Path(os.devnull).open("r+b") as nothing, (told or Path(os.devnull)).open("ab") as logged:
         process = Forked(
             COMMANDS,
-            ["worker", "--record", database, *options],
+            ["worker", "--record", address_of(store), *options],
             environment=environment,
             cwd=ROOT,
             streams=(nothing, nothing, logged if "SHOW_WORKERS" not in os.environ else 2),

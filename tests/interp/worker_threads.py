@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from interp import Tool, ToolLibrary, hello_world_tool_library, tool
-from interp.workers import Worker
+from interp.history import RunStore
+from interp.workers import Worker, postgres_of
 
 
 @contextmanager
@@ -38,6 +39,12 @@ def some_work(seconds: float) -> str:
     return "worked"
 
 
-def working(database: str, *tools: Tool, **options: Any) -> AbstractContextManager[Any]:
+def working(store: RunStore | str, *tools: Tool, **options: Any) -> AbstractContextManager[Any]:
     """A worker that works beside the block, with tools and those of the hello-world example."""
-    return at_work(Worker(database, ToolLibrary.of(*tools) | hello_world_tool_library, **options))
+    library = ToolLibrary.of(*tools) | hello_world_tool_library
+    return at_work(Worker(address_of(store), library, **options))
+
+
+def address_of(store: RunStore | str) -> str:
+    """The address of a store on Postgres, with the user of the tests."""
+    return store if isinstance(store, str) else postgres_of(store).address

@@ -389,6 +389,7 @@ def note_from_pattern(pattern: Pattern) -> Note | None:
 
 _RESPONSE: Final = Form(AgentResponse, without=["usage"])
 _USAGE: Final = Form(machine.Usage)
+_INVOCATION: Final = Form(ToolInvocation, without=["error"])
 
 
 def response_written(response: AgentResponse) -> Pattern:
@@ -424,34 +425,24 @@ def written_response(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse
 
 def invocation_written(invocation: ToolInvocation, written: set[str]) -> Pattern:
     """Convert a tool invocation: JSON in strings tagged ``json``, texts as strings."""
-    properties: dict[str, Any] = {
-        "tool": write_text(invocation.tool_name),
-        "args": write_json_value(invocation.args_text),
-    }
+    properties = _INVOCATION.write(invocation)
     if invocation.result_text is None:
         properties["error"] = write_text(invocation.error or "")
     else:
         properties["result"] = write_json_value(invocation.result_text)
-    if invocation.agent_name:
-        properties["agent"] = write_text(invocation.agent_name)
-    if invocation.at:
-        properties["at"] = invocation.at
     return node(INVOCATION, properties, tuple(files_to_patterns(invocation.files, written)))
 
 
 def written_invocation(pattern: Pattern, known: dict[str, bytes]) -> ToolInvocation:
     """Read a tool invocation, which has either a result or an error."""
-    read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error", "agent", "at"])
+    read = Reader(pattern, INVOCATION, [*_INVOCATION.keys, "result", "error"])
     if read.has("result") == read.has("error"):
         read.refuse("result-or-error", "a ToolInvocation has either a result or an error")
     return ToolInvocation(
-        read.text("tool"),
-        read.json_value("args"),
-        read.json_value("result") if read.has("result") else None,
-        read.text("error") if read.has("error") else None,
-        agent_name=read.text("agent", ""),
-        at=read.position(),
+        result=read.json_value("result") if read.has("result") else None,
+        error=read.text("error") if read.has("error") else None,
         files=[file_from_pattern(each, known) for each in pattern.elements],
+        **_INVOCATION.read(read),
     )
 
 

@@ -299,12 +299,13 @@ _KINDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("allowed", "check_results", "is_text", "is_typed", "refused"), FLAG),
     **dict.fromkeys(("truncated", "unfinished"), FLAG),
     **dict.fromkeys(("content", "error", "finish_reason", "id", "reason", "reasoning"), WORDS),
-    **dict.fromkeys(("served_model", "server"), WORDS),
-    **dict.fromkeys(("call_id", "speaker", "summary"), TEXT),
+    **dict.fromkeys(("agent_name", "served_model", "server"), WORDS),
+    **dict.fromkeys(("call_id", "speaker", "summary", "tool_name"), TEXT),
     **dict.fromkeys((each.name for each in fields(Usage)), NUMBER),
     **dict.fromkeys(("seconds", "wait"), SECONDS),
     **dict.fromkeys(("arguments", "echo"), JSON_TEXT),
     **dict.fromkeys(("cost", "expected"), AMOUNT),
+    "args_text": Kind(write_json_value, Reader.json_value),
     "at": Kind(tuple, Reader.position, ()),
     "limits": Kind(
         lambda each: _write_map(asdict(each)),
@@ -326,10 +327,13 @@ _KINDS: Final[Mapping[str, Kind]] = {
 """How the attributes of events, notes, messages and responses are written, by their names."""
 
 _KEYS: Final = {
+    "agent_name": "agent",
+    "args_text": "args",
     "finish_reason": "finish",
     "is_text": "text",
     "is_typed": "typed",
     "served_model": "served",
+    "tool_name": "tool",
 }
 """The names of properties that are not those of their attributes."""
 
@@ -350,16 +354,16 @@ class Form:
     def __init__(self, made: type, without: Collection[str] = ()) -> None:
         self._made = made
         self._parts = [
-            (each.name, _key_of(each.name), _KINDS[each.name], each.default)
+            (each.alias, each.name, _key_of(each.name), _KINDS[each.name], each.default)
             for each in fields(made)
             if each.name in _KINDS and each.name not in without
         ]
-        self.keys: Final = tuple(key for _, key, _, _ in self._parts)
+        self.keys: Final = tuple(key for _, _, key, _, _ in self._parts)
 
     def write(self, value: Any) -> dict[str, Any]:
         """The properties of a value."""
         found = {}
-        for name, key, kind, default in self._parts:
+        for _, name, key, kind, default in self._parts:
             given = getattr(value, name)
             if given != (default if kind.default is NOTHING else kind.default):
                 found[key] = kind.write(given)
@@ -368,8 +372,8 @@ class Form:
     def read(self, read: Reader) -> dict[str, Any]:
         """The attributes that `write` wrote, to make the value of."""
         return {
-            name: kind.read(read, key)
-            for name, key, kind, default in self._parts
+            alias: kind.read(read, key)
+            for alias, _, key, kind, default in self._parts
             if read.has(key) or default is NOTHING or isinstance(default, Factory)  # type: ignore[arg-type]  # a class
         }
 

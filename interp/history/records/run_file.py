@@ -395,7 +395,6 @@ def load_turns(path: PathLike, *, may_be_empty: bool = False) -> RecordedTurns:
 
 def text_of_file(path: PathLike) -> str:
     """The whole entries of a run file."""
-    expect(path, (str, os.PathLike), "path", by="load_run")
     resolved(Path(path))  # refuses what is no path
     content = Path(path).read_bytes()
     if _has_not_begun(content):

@@ -103,56 +103,62 @@ def head_of(
         has_context: whether it has the messages before it; else they are kept elsewhere.
     """
     run, before = state.beginning.run, context_before(state)
-    library = tuple(tool_pattern(each, run.once) for each in tools)
-    properties, parts = _said(state, library)
-    properties["version"] = _version()
-    properties["input"] = property_forms.write_json_value(run.given)
+    said = _said(state, tuple(tool_pattern(each, run.once) for each in tools))
+    own: dict[str, Any] = {
+        "version": _version(),
+        "input": property_forms.write_json_value(run.given),
+    }
     if run.run_id:
-        properties["run"] = write_text(run.run_id)
+        own["run"] = write_text(run.run_id)
     if started is not None:
-        properties["started"] = TIME.write(started)
+        own["started"] = TIME.write(started)
     if after is not None and before == after.context:
-        old, old_parts = _said(after.state, after.library)
-        missing = sorted({*old, *old_parts} - {*properties, *parts})
-        properties = {  # 1 and 1.0 are not written alike
-            key: value
-            for key, value in properties.items()
-            if key not in old or node(RUN, {key: value}) != node(RUN, {key: old[key]})
-        }
-        parts = {key: part for key, part in parts.items() if part != old_parts.get(key)}
-        properties["after"] = write_text(after.state.run_id)
-        properties |= {"without": pvector(missing)} if missing else {}
-        has_context = False
+        old, has_context = _said(after.state, after.library), False
+        own["after"] = write_text(after.state.run_id)
+        if missing := sorted(old.keys() - said.keys()):
+            own["without"] = pvector(missing)
+        said = {key: each for key, each in said.items() if not _is_same(each, old.get(key))}
     elements = list[Pattern]()
     if before and has_context:
         elements.append(node(CONVERSATION, {}, patterns.messages_to_patterns(before)))
     if run.attachments:
         written = {file.sha256 for each in before for file in each.attachments}
         elements.append(node(ATTACHED, {}, patterns.files_to_patterns(run.attachments, written)))
-    elements += [parts[label] for label in (_POLICY, LIBRARY) if label in parts]
-    return pattern_line(node(RUN, properties, elements))
+    elements += [each for each in said.values() if isinstance(each, Pattern)]
+    return pattern_line(node(RUN, {**own, **_properties(said)}, elements))
 
 
-def _said(
-    state: State, library: tuple[Pattern, ...]
-) -> tuple[dict[str, Value], dict[str, Pattern]]:
-    """The properties and parts of a first entry that the next turn may have in common with it."""
+def _properties(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in said.items() if not isinstance(each, Pattern)}
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two properties or parts are written alike, as 1 and 1.0 are not."""
+    return one == other and (
+        isinstance(one, Pattern) or node(RUN, {"a": one}) == node(RUN, {"a": other})
+    )
+
+
+def _said(state: State, library: tuple[Pattern, ...]) -> dict[str, Any]:
+    """What a first entry and that of the next turn may have in common.
+
+    These are properties by their names and elements by their labels, both in their order.
+    """
     run = state.beginning.run
     program, filename = program_text(run.program)
     begun_with = machine.Resumed(
         run.limits, run.model, None, run.settings or None, run.check_results and None
     )
-    properties: dict[str, Any] = CHANGES.write(begun_with) | {
+    said: dict[str, Any] = CHANGES.write(begun_with) | {
         "format": FORMAT,
         "program": write_text(program),
         "agent": write_text(run.program.value.identity),
     }
     if filename is not None:
-        properties["file"] = write_text(filename)
-    parts = {LIBRARY: node(LIBRARY, {}, library)}
+        said["file"] = write_text(filename)
     if run.policy != allow_all:
-        parts[_POLICY] = run.policy.to_pattern()
-    return properties, parts
+        said[_POLICY] = run.policy.to_pattern()
+    return said | {LIBRARY: node(LIBRARY, {}, library)}
 
 
 @cache
@@ -216,11 +222,10 @@ def run_from_head(
         after = turns.get(read.text("after"))
         if after is None:
             read.refuse("no-turn", "no turn before this one has this id", "after", _HINT)
-        old, parts = _said(after.state, after.library)
-        without = read.names("without")
-        parts = {label: part for label, part in parts.items() if label not in without}
-        old = {key: value for key, value in old.items() if key not in without}
-        read.properties, before = old | read.properties, after.context
+        without, old = read.names("without"), _said(after.state, after.library)
+        old = {key: each for key, each in old.items() if key not in without}
+        parts = {key: each for key, each in old.items() if isinstance(each, Pattern)}
+        read.properties, before = _properties(old) | read.properties, after.context
     if (found := read.properties.get("format")) != FORMAT:
         which = "a later" if isinstance(found, int) and found > FORMAT else "another"
         hint = f"it was written by {which} version"

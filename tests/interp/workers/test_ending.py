@@ -27,7 +27,7 @@ from interp.workers.driving import Driver
 from interp.workers.worker import until_told
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import TALKER, WORKING, ended, until
-from tests.interp.worker_threads import at_work
+from tests.interp.worker_threads import at_work, working
 
 OFFLINE = "Offline/rehearsal"
 
@@ -161,10 +161,8 @@ def test_a_signal_ends_work_in_time_though_it_hangs(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("table", ["gram_workers", "procrastinate_jobs"])
-def test_a_worker_ends_when_the_database_refuses_what_it_asks(
-    database: str, store: RunStore, table: str
-) -> None:
-    with at_work(Worker(database)) as raised:
+def test_a_worker_ends_when_the_database_refuses_what_it_asks(store: RunStore, table: str) -> None:
+    with working(store) as raised:
         until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
         store.database.execute(f"ALTER TABLE {table} RENAME TO other")
         until(lambda: bool(raised), 5)
@@ -174,25 +172,23 @@ def test_a_worker_ends_when_the_database_refuses_what_it_asks(
     assert "hint: the user may not do this, or tables are missing" in str(error)
 
 
-def test_a_run_without_entries_does_not_keep_a_worker_from_others(
-    database: str, store: RunStore
-) -> None:
+def test_a_run_without_entries_does_not_keep_a_worker_from_others(store: RunStore) -> None:
     spoiled = submit(TALKER, "Hello", store=store, model=OFFLINE)
     store.database.execute("DELETE FROM gram_entries WHERE run = ?", spoiled)
-    with at_work(Worker(database)):
+    with working(store):
         until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
 
 
-def test_a_queued_run_that_was_removed_leaves_no_job(database: str, store: RunStore) -> None:
+def test_a_queued_run_that_was_removed_leaves_no_job(store: RunStore) -> None:
     removed, other = (submit(TALKER, "Hi", store=store, model=OFFLINE) for _ in range(2))
     store.database.execute("DELETE FROM gram_runs WHERE id = ?", removed)
-    with at_work(Worker(database)):
+    with working(store):
         until(ended(store, other))
         until(lambda: not store.database.execute("SELECT 1 FROM procrastinate_jobs"))
 
 
 def test_what_fails_once_without_the_database_is_tried_again_and_no_outage(
-    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch, caplog: Any
+    store: RunStore, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
     going, failed = Driver.go_on, list[str]()
 
@@ -203,7 +199,7 @@ def test_what_fails_once_without_the_database_is_tried_again_and_no_outage(
         await going(driver, run)
 
     monkeypatch.setattr(Driver, "go_on", fail_once)
-    with caplog.at_level(logging.INFO, "interp.workers"), at_work(Worker(database)):
+    with caplog.at_level(logging.INFO, "interp.workers"), working(store):
         until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
 
     assert failed

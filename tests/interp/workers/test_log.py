@@ -24,19 +24,19 @@ def lines(file: Path, event: str) -> list[dict[str, Any]]:
 
 
 def test_a_run_of_a_worker_that_was_killed_is_told_of_with_its_process(
-    store: RunStore, database: str, model_server: ModelServer, tmp_path: Path
+    store: RunStore, model_server: ModelServer, tmp_path: Path
 ) -> None:
     told, log, tools = tmp_path / "log", tmp_path / "work", tmp_path / "tools.py"
     tools.write_text(TOOLS)
     model_server.will_say(tool_calls(("c1", "work", {"seconds": 1})), "done")
     run = submit(WORKING, "Go", store=store)
-    with worker(database, "--tools", str(tools), server=model_server, log=log) as first:
+    with worker(store, "--tools", str(tools), server=model_server, log=log) as first:
         until(log.exists)
         first.kill()
         died = first.process.pid
     options = ("--tools", str(tools), "--log-format", "json")
 
-    with worker(database, *options, server=model_server, log=log, told=told):
+    with worker(store, *options, server=model_server, log=log, told=told):
         until(ended(store, run))
 
     (line,) = lines(told, "run_taken_over")
@@ -45,7 +45,7 @@ def test_a_run_of_a_worker_that_was_killed_is_told_of_with_its_process(
 
 
 def test_a_line_says_when_which_run_and_worker_and_what_a_tool_raised_without_keys(
-    store: RunStore, database: str, model_server: ModelServer, tmp_path: Path
+    store: RunStore, model_server: ModelServer, tmp_path: Path
 ) -> None:
     told, tools, key = tmp_path / "log", tmp_path / "tools.py", "sk-1234567890abcdefgh"
     tools.write_text(
@@ -57,7 +57,7 @@ def test_a_line_says_when_which_run_and_worker_and_what_a_tool_raised_without_ke
     model_server.will_say(tool_calls(("c1", "work", {"seconds": 2})), "done")
     run = submit(WORKING, "Go", store=store, conversation="talk")
 
-    with worker(database, "--tools", str(tools), server=model_server, told=told, SOME_API_KEY=key):
+    with worker(store, "--tools", str(tools), server=model_server, told=told, SOME_API_KEY=key):
         until(ended(store, run))
         until(lambda: "run_done" in told.read_text("utf-8"))
 
@@ -70,13 +70,11 @@ def test_a_line_says_when_which_run_and_worker_and_what_a_tool_raised_without_ke
     assert key not in text
 
 
-def test_a_provider_that_cannot_be_reached_is_told_with_its_address(
-    store: RunStore, database: str, tmp_path: Path
-) -> None:
+def test_an_unreachable_provider_is_told_with_its_address(store: RunStore, tmp_path: Path) -> None:
     told = tmp_path / "log"
     run = submit(TALKER, "Hi", store=store)
     address = "http://127.0.0.1:9/v1"
-    with worker(database, "--log-format", "json", told=told, OPENAI_BASE_URL=address):
+    with worker(store, "--log-format", "json", told=told, OPENAI_BASE_URL=address):
         until(lambda: bool(lines(told, "provider_down")))
     first = lines(told, "provider_down")[0]
     assert (first["level"], first["run"]) == ("WARNING", run)

@@ -44,12 +44,10 @@ def stopped_by_its_model(store: RunStore, conversation: str | None = None) -> st
     return next(store.rows()).id
 
 
-def test_a_run_that_its_model_stopped_goes_on_where_it_was(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_run_stopped_by_its_model_goes_on(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(Answer({"error": {"message": "no such key"}}, 400), "Hi.")
     stopped = interp.submit(TALKER, "Hello", store=store)
-    with working(database):
+    with working(store):
         until(lambda: store.row(stopped).status == "failed")
         assert requeue_run(store, stopped) == stopped
         until(ended(store, stopped))
@@ -68,9 +66,7 @@ def test_a_run_is_given_back_once(store: RunStore) -> None:
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(stopped,)]
 
 
-def test_a_run_at_a_limit_needs_a_higher_one(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_run_at_a_limit_needs_a_higher_one(store: RunStore, model_server: ModelServer) -> None:
     call = tool_calls(("c1", "work", {"seconds": 0}))
     model_server.will_say(call, call, "Done.")
     calling = ScriptedModel([{"role": "assistant", "tool_calls": call["tool_calls"]}] * 2)
@@ -81,18 +77,16 @@ def test_a_run_at_a_limit_needs_a_higher_one(
     with pytest.raises(interp.ValidationError, match=r"stops at the same limit again: .*1 round"):
         requeue_run(store, limited)
     requeue_run(store, limited, limits=Limits(iterations=5))
-    with working(database, some_work):
+    with working(store, some_work):
         until(ended(store, limited))
 
 
-def test_a_run_that_has_failed_is_forked_before_what_failed_it(
-    database: str, store: RunStore
-) -> None:
+def test_a_run_that_has_failed_is_forked_before_what_failed_it(store: RunStore) -> None:
     old = failed_flow(store)
     new = requeue_run(store, old)
     assert (new, store.row(new).facts.parent) == (f"{old}.again-1", old)
     assert not any(isinstance(each, CallFailed) for each in store.recorded(new).events)
-    with working(database, some_work):
+    with working(store, some_work):
         until(ended(store, new))
     assert store.row(old).status == "failed"
     with pytest.raises(StoreError, match=rf"was given back already, as run {old}.again-1"):

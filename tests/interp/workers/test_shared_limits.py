@@ -160,24 +160,22 @@ def test_a_model_that_does_not_answer_is_asked_by_one_at_a_time(
     with_limits(database, use)
 
 
-def test_runs_wait_while_their_model_does_not_answer_and_none_fails(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_no_run_fails_while_its_model_is_down(store: RunStore, model_server: ModelServer) -> None:
     down = Answer({"error": {"message": "down"}}, 503)
     model_server.will_say(*[down] * 3, *["Hi."] * 6)
     runs = [submit(TALKER, "Hello", store=store) for _ in range(6)]
-    with working(database, at_once=2):
+    with working(store, at_once=2):
         until(ended_without_waits(store, *runs))
     assert len(model_server.requests) == 3 + 6
 
 
-def test_a_run_that_its_model_never_answers_fails_where_others_are_answered(
-    database: str, store: RunStore, model_server: ModelServer
+def test_a_run_that_alone_is_never_answered_fails(
+    store: RunStore, model_server: ModelServer
 ) -> None:
     model_server.will_say(*[Answer({"error": {"message": "down"}}, 500)] * 3, "Hi.")
     poison = submit(TALKER, "Poison", store=store)
     store.database.execute("UPDATE gram_runs SET attempts = 4 RETURNING id")
-    with working(database, at_once=1):
+    with working(store, at_once=1):
         until(lambda: store.row(poison).status == "failed")
         until(ended_without_waits(store, submit(TALKER, "Hello", store=store)))
 
@@ -196,9 +194,7 @@ def test_a_limit_is_more_than_nothing_and_can_be_kept(wrong: dict[str, Any], sai
         SharedLimit(**wrong)
 
 
-def test_workers_keep_to_a_limit_together(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_workers_keep_to_a_limit_together(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(*[Answer(completion({"content": "Hi."}), silence=0.5)] * 6)
     runs = [submit(TALKER, "Hello", store=store, tenant="acme") for _ in range(6)]
     under_way = list[int]()
@@ -208,20 +204,18 @@ def test_workers_keep_to_a_limit_together(
         return ended(store, *runs)()
 
     set_shared_limits(store, {"tenant:acme": SharedLimit(at_once=2)})
-    with working(database), working(database):
+    with working(store), working(store):
         seconds = until(all_ended)
 
     assert max(under_way) == 2
     assert seconds > 6 * 0.5 / 2
 
 
-def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_429_keeps_all_workers_from_asking(store: RunStore, model_server: ModelServer) -> None:
     busy = Answer({"error": {"message": "slow down"}}, 429, {"retry-after": "2"})
     model_server.will_say(busy, *["Hi."] * 3)
     first = submit(TALKER, "Hello", store=store)
-    with working(database), working(database):
+    with working(store), working(store):
         until(lambda: len(model_server.requests) == 1)
         began = time.monotonic()
         others = [submit(TALKER, "Hello", store=store) for _ in range(2)]

@@ -269,9 +269,7 @@ def test_runs_go_to_files_and_back_without_loss(store: RunStore, tmp_path: Path)
     assert store.row(run).status == "done"
 
 
-def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
-    store: RunStore, tmp_path: Path
-) -> None:
+def test_a_torn_file_is_imported_and_resumed(store: RunStore, tmp_path: Path) -> None:
     file, done = tmp_path / "a.run.gram", list[int]()
     begun = begin(counter(), "go", with_add(done), model=ScriptedModel([calls(1)]), record=file)
     with pytest.raises(interp.ModelError):
@@ -298,9 +296,7 @@ def test_a_run_that_is_held_cannot_be_answered(store: RunStore) -> None:
     assert claim.is_held
 
 
-def test_a_run_that_has_ended_is_not_cancelled_just_then(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cancelling_may_come_too_late(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     run = done_run(store)
     with monkeypatch.context() as patch:
         patch.setattr("interp.workers.steering.ENDED", ())  # as if it ended after the look
@@ -337,9 +333,7 @@ def test_an_import_that_fails_leaves_nothing(store: RunStore, tmp_path: Path) ->
     assert store.row(run).status == "done"
 
 
-def test_a_cancelled_run_stays_cancelled_when_it_is_imported(
-    store: RunStore, tmp_path: Path
-) -> None:
+def test_a_cancelled_run_stays_so_when_it_is_imported(store: RunStore, tmp_path: Path) -> None:
     run, file = waiting_run(store, 1), tmp_path / "a.run.gram"
     cancel_run(store, run)
     export_run(store, run, file)

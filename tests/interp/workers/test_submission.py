@@ -28,7 +28,7 @@ from tests.interp.cli.process import KEY, gram
 from tests.interp.model_server import ModelServer
 from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until, worker
 from tests.interp.worker_threads import at_work, some_work, working
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import EXAMPLES, ROOT, tables
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 
@@ -68,9 +68,7 @@ def test_a_run_is_in_the_store_with_its_job_or_not_at_all(store: RunStore) -> No
     assert jobs(store) == 2
 
 
-def test_the_same_submission_is_one_run_whose_job_is_put_in_again_if_it_was_lost(
-    store: RunStore,
-) -> None:
+def test_the_same_submission_is_one_run_and_a_lost_job_is_put_in_again(store: RunStore) -> None:
     for _ in range(2):
         for _ in range(2):
             assert submit(GREETER, "Hi.", store=store, run_id="order-7") == "order-7"
@@ -89,9 +87,7 @@ def test_the_same_submission_is_one_run_whose_job_is_put_in_again_if_it_was_lost
         ({"conversation": "talk", "at": None}, "the conversation, the time differ"),
     ],
 )
-def test_another_run_under_the_same_id_is_refused(
-    store: RunStore, change: dict[str, Any], said: str
-) -> None:
+def test_an_id_names_one_submission(store: RunStore, change: dict[str, Any], said: str) -> None:
     at = datetime.now(UTC) + timedelta(days=1)
     given: dict[str, Any] = {"program": GREETER, "user_input": "Hi.", "priority": 3, "at": at}
     for _ in range(2):
@@ -115,9 +111,7 @@ def test_another_run_under_the_same_id_is_refused(
         ({"model": ScriptedModel(["x"])}, "model must be"),
     ],
 )
-def test_what_cannot_run_is_refused_before_it_is_queued(
-    store: RunStore, change: dict[str, Any], said: str
-) -> None:
+def test_what_cannot_run_is_not_queued(store: RunStore, change: dict[str, Any], said: str) -> None:
     with pytest.raises(GramError, match=said):
         submit(**{"program": GREETER, "user_input": "Hi.", **change}, store=store)
     assert list(store.rows()) == []
@@ -190,19 +184,19 @@ NO_TOOL = 'tool "work" is not in the library'
 
 
 def test_a_run_waits_for_a_worker_that_has_the_key_of_its_provider(
-    database: str, store: RunStore, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     model_server.will_say("Hi.")
     run = submit(TALKER, "Hello", store=store)
     assert why_queued(store, [run]) == {run: "no worker is there"}
-    with at_work(Worker(database)):
+    with working(store):
         until(lambda: "OPENAI_API_KEY is not set" in why_queued(store, [run]).get(run, ""))
         until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
         assert store.row(run).status == "queued"
         monkeypatch.setenv("OPENAI_BASE_URL", model_server.url)  # which needs no key
-        with at_work(Worker(database)):
+        with working(store):
             until(ended(store, run))
     assert why_queued(store, [run]) == {}
 
@@ -269,14 +263,14 @@ def test_a_built_in_tool_is_not_run_in_place_of_a_run_s_own(database: str, store
     with pytest.raises(interp.ModelError):
         by_hand.finish()
     run = submit(GREETER, said, store=store, run_id=by_hand.state.run_id)
-    with working(database):
+    with working(store):
         until(lambda: "its own sayHello, not the built-in" in why_queued(store, [run]).get(run, ""))
         with at_work(Worker(database, own)):
             until(ended(store, run))
     assert store.recorded(run).tools_used[0].result == "Own hello, Alice!"
 
 
-def test_a_run_that_cannot_be_driven_is_left_to_others(database: str, store: RunStore) -> None:
+def test_a_run_that_cannot_be_driven_is_left_to_others(store: RunStore) -> None:
     offline = "Offline/rehearsal"
     greets = submit(GREETER, "Hello, I am Alice", store=store, run_id="first")
     works = submit(WORKING, "Work for 1 s.", store=store, model=offline, run_id="second")
@@ -284,11 +278,11 @@ def test_a_run_that_cannot_be_driven_is_left_to_others(database: str, store: Run
     store.database.execute(put.format("gram_runs", "queue", "id"), greets, works)
     moved = put.format("procrastinate_jobs", "queue_name", "queueing_lock")
     assert store.database.execute(moved, greets, works)
-    with working(database):
+    with working(store):
         until(lambda: NO_TOOL in why_queued(store, [works]).get(works, ""))
         row = store.row(works)
         assert (row.status, NO_TOOL in (row.reason or "")) == ("queued", True)
-        with working(database, some_work):
+        with working(store, some_work):
             until(ended(store, greets, works))
 
 
@@ -313,11 +307,9 @@ def schedules(tmp_path: Path) -> Path:
     return tmp_path / "schedules.gram"
 
 
-def test_workers_that_are_given_a_file_run_what_was_due_last(
-    database: str, store: RunStore, schedules: Path
-) -> None:
+def test_workers_with_schedules_run_what_was_due_last(store: RunStore, schedules: Path) -> None:
     schedules.write_text(EACH_MINUTE, "utf-8")
-    with worker(database, "--schedule", str(schedules)), worker(database):
+    with worker(store, "--schedule", str(schedules)), worker(store):
         until(lambda: bool(list(store.rows())))
         first = min(store.rows(), key=lambda row: row.id)
         until(ended(store, first.id))
@@ -381,25 +373,17 @@ def test_times_that_passed_are_made_up_for_ten_minutes(
     assert found == [MINUTE + 60 * each for each in minutes]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[a:Agent {}]", "a file of schedules has only [name:Schedule {…}]"),
-        ('[a:Schedule {corn: "x"}]', "has no property corn; did you mean cron?"),
-        ("[a:Schedule {cron: 5}]", "cron is a text, found 5"),
-        ('[a:Schedule {cron: "* * * * *", input: "x"}]', 'schedule "a" has no program'),
-        (EACH_MINUTE.replace("* * * * *", "soon"), 'cron "soon" is not like "0 7 * * 1-5"'),
-        (EACH_MINUTE.replace("* * * * *", "* * * * * *"), "is not like"),
-        (EACH_MINUTE.replace("* * * * *", "R 7 * * *"), "is not like"),
-        (EACH_MINUTE.replace("* * * * *", "0 0 30 2 *"), 'cron "0 0 30 2 *" never comes'),
-        (EACH_MINUTE.replace("Hello, I am Alice", " "), "message is empty"),
-        (EACH_MINUTE.replace("Offline/", "Nobody/"), "Nobody"),
-        (EACH_MINUTE.replace("hello_world", "nowhere"), "nowhere.gram: No such file"),
-        (EACH_MINUTE + EACH_MINUTE.partition("}")[2], "there are two schedules"),
-    ],
-)
-def test_a_wrong_file_is_told_before_anything_runs(schedules: Path, text: str, said: str) -> None:
-    schedules.write_text(text, "utf-8")
+@pytest.mark.parametrize(("old", "new", "said"), tables("runs.toml")["schedules"])
+def test_a_wrong_file_is_told_before_anything_runs(
+    schedules: Path, old: str, new: str, said: str
+) -> None:
+    schedules.write_text(EACH_MINUTE.replace(old, new) if old else new, "utf-8")
     with pytest.raises(GramError) as told:
         read_schedules(schedules)
     assert said in str(told.value)
+
+
+def test_two_schedules_have_two_names(schedules: Path) -> None:
+    schedules.write_text(EACH_MINUTE + EACH_MINUTE.partition("}")[2], "utf-8")
+    with pytest.raises(GramError, match="there are two schedules"):
+        read_schedules(schedules)

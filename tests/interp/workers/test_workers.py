@@ -58,11 +58,9 @@ def will_work(server: ModelServer, seconds: float) -> None:
     server.will_say(tool_calls(("c1", "work", {"seconds": seconds})), "Done.")
 
 
-def test_a_worker_drives_what_is_submitted_before_and_while_it_runs(
-    database: str, store: RunStore
-) -> None:
+def test_a_worker_drives_what_is_submitted_before_and_while_it_runs(store: RunStore) -> None:
     before = submit(GREETER, "Hello, I am Alice", store=store)
-    with worker(database) as working:
+    with worker(store) as working:
         until(ended(store, before))
         while_it_runs = submit(GREETER, "Hello, I am Bob", store=store)
         until(ended(store, while_it_runs))
@@ -71,9 +69,7 @@ def test_a_worker_drives_what_is_submitted_before_and_while_it_runs(
     assert said == ["Hello, Alice! Nice to meet you.", "Hello, Bob! Nice to meet you."]
 
 
-def test_a_job_that_is_delivered_twice_is_done_once(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_job_delivered_twice_is_done_once(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(*[late("Hi.", 1)] * 3)
     run = submit(TALKER, "Hello", store=store)
     (queue,) = store.database.execute("SELECT queue FROM gram_runs")[0]
@@ -82,19 +78,19 @@ def test_a_job_that_is_delivered_twice_is_done_once(
         "VALUES (?, 'gram.go_on', jsonb_build_object('run', ?::text)) RETURNING id"
     )
     store.database.execute(again, queue, run)
-    with working(database), working(database):
+    with working(store), working(store):
         until(ended(store, run))
         store.database.execute(again, queue, run)  # and once more when it is over
         until(lambda: not store.database.execute("SELECT id FROM procrastinate_jobs"))
     assert len(model_server.requests) == 1
 
 
-def test_a_worker_that_is_told_to_stop_ends_what_it_does_and_takes_nothing_new(
-    database: str, store: RunStore, model_server: ModelServer
+def test_a_worker_told_to_stop_takes_nothing_new(
+    store: RunStore, model_server: ModelServer
 ) -> None:
     model_server.will_say(late("Hi.", 2))
     first = submit(TALKER, "Hello", store=store)
-    with worker(database, "--at-once", "1", server=model_server) as working:
+    with worker(store, "--at-once", "1", server=model_server) as working:
         until(lambda: len(model_server.requests) == 1)
         second = submit(TALKER, "Hello", store=store)
         assert working.stop() == 0
@@ -102,31 +98,31 @@ def test_a_worker_that_is_told_to_stop_ends_what_it_does_and_takes_nothing_new(
     assert store.row(second).status == "queued"
 
 
-def test_what_does_not_end_within_the_grace_is_left_to_others_at_once(
-    database: str, store: RunStore, model_server: ModelServer
+def test_what_outlasts_the_grace_is_left_to_others(
+    store: RunStore, model_server: ModelServer
 ) -> None:
     model_server.will_say(late("Late.", 30), "Hi.")
     run = submit(TALKER, "Hello", store=store)
-    with worker(database, "--grace", "0.5", server=model_server) as stopped:
+    with worker(store, "--grace", "0.5", server=model_server) as stopped:
         until(lambda: len(model_server.requests) == 1)
         assert stopped.stop() == 0
     assert store.row(run).status == "stopped"
-    with working(database):
+    with working(store):
         assert until(ended(store, run)) < 15
     assert store.recorded(run).state.context[-1].content == "Hi."
 
 
 @pytest.mark.nightly
 def test_the_runs_of_a_killed_worker_are_taken_over_within_30_seconds(
-    database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
+    store: RunStore, model_server: ModelServer, tools: str, log: Path
 ) -> None:
     will_work(model_server, 60)
     run = submit(WORKING, "Work.", store=store)
-    with worker(database, "--tools", tools, server=model_server, log=log) as killed:
+    with worker(store, "--tools", tools, server=model_server, log=log) as killed:
         until(lambda: bool(lines(log)))
         # A name of another machine: its death can only be told by its silence.
         store.database.execute("UPDATE gram_runs SET owner = 'elsewhere/1/1/x' RETURNING id")
-        with worker(database, "--tools", tools, server=model_server, log=log):
+        with worker(store, "--tools", tools, server=model_server, log=log):
             killed.kill()
             seconds = until(lambda: len(lines(log)) == 2)
     assert seconds < 30
@@ -134,16 +130,14 @@ def test_the_runs_of_a_killed_worker_are_taken_over_within_30_seconds(
     assert len(model_server.requests) == 1  # what the model had said was recorded
 
 
-def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_frozen_worker_records_nothing_late(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(late("Late.", 3), "Hi.", "Again.")
     run = submit(TALKER, "Hello", store=store)
-    with worker(database, server=model_server) as frozen:
+    with worker(store, server=model_server) as frozen:
         until(lambda: len(model_server.requests) == 1)
         frozen.process.send_signal(signal.SIGSTOP)
         worker_processes.let_time_pass(store)
-        with working(database):
+        with working(store):
             until(ended(store, run))
             frozen.process.send_signal(signal.SIGCONT)
         until(ended(store, submit(TALKER, "Hello", store=store)))
@@ -156,32 +150,28 @@ def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
 OFFLINE = "Offline/rehearsal"
 
 
-def test_runs_of_higher_priority_are_taken_first(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_runs_of_higher_priority_come_first(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(*["Hi."] * 3)
     runs = [submit(TALKER, f"priority {each}", store=store, priority=each) for each in (0, -5, 7)]
-    with working(database, at_once=1):
+    with working(store, at_once=1):
         until(ended(store, *runs))
     said = [each["messages"][-1]["content"] for each in model_server.requests]
     assert said == ["priority 7", "priority 0", "priority -5"]
 
 
-def test_a_run_begins_at_its_time(database: str, store: RunStore) -> None:
+def test_a_run_begins_at_its_time(store: RunStore) -> None:
     at = datetime.now(UTC) + timedelta(seconds=2)
     run = submit(GREETER, "Hello", store=store, at=at)
-    with working(database):
+    with working(store):
         until(ended(store, run))
     assert store.recorded(run).notes[0].time >= at - timedelta(milliseconds=1)  # as it is written
 
 
-def test_the_turns_of_a_conversation_follow_each_other(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_turns_of_a_conversation_are_in_order(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(*[late(f"answer {n}", 0.3) for n in range(4)])
     talk = {"store": store, "conversation": "talk"}
     runs = [submit(TALKER, f"turn {n}", priority=n, **talk) for n in range(4)]
-    with working(database), working(database):
+    with working(store), working(store):
         until(ended(store, *runs))
     said = [[each["content"] for each in asked["messages"]] for asked in model_server.requests]
     expected = ["Talk."]
@@ -191,12 +181,10 @@ def test_the_turns_of_a_conversation_follow_each_other(
         expected.append(f"answer {n}")
 
 
-def test_a_run_that_waits_for_approval_leaves_its_worker_and_comes_back(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_run_comes_back_when_it_is_approved(store: RunStore, model_server: ModelServer) -> None:
     will_work(model_server, 0)
     run = submit(WORKING, "Work.", store=store, policy=ask_all)
-    with working(database, some_work, at_once=1):
+    with working(store, some_work, at_once=1):
         until(lambda: store.row(run).status == "waiting")
         until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
         assert not store.recorded(run).tools_used
@@ -205,13 +193,11 @@ def test_a_run_that_waits_for_approval_leaves_its_worker_and_comes_back(
     assert [each.result for each in store.recorded(run).tools_used] == ["worked"]
 
 
-def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
-    database: str, store: RunStore, model_server: ModelServer
-) -> None:
+def test_failures_that_may_pass_are_tried_again(store: RunStore, model_server: ModelServer) -> None:
     down = Answer({"error": {"message": "down"}}, 503)
     model_server.will_say(*[down] * 3, "Hi.", Answer({"error": {"message": "no"}}, 400))
     passes = submit(TALKER, "Hello", store=store)
-    with working(database, at_once=1):
+    with working(store, at_once=1):
         until(worker_processes.ended_without_waits(store, passes))
         stays = submit(TALKER, "Hello", store=store)
         until(lambda: store.row(stays).status == "failed")
@@ -226,36 +212,30 @@ NO_EVENT = "INSERT INTO gram_entries VALUES (?, 1, 0, '[:Nonsense]') RETURNING r
 
 
 @pytest.mark.parametrize(("spoil", "conversation"), [(NO_HEAD, "talk"), (NO_EVENT, None)])
-def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
-    database: str, store: RunStore, spoil: str, conversation: str | None
-) -> None:
+def test_unreadable_runs_have_failed(store: RunStore, spoil: str, conversation: str | None) -> None:
     unreadable, found_later, readable = (
         submit(GREETER, f"Hello, I am {name}", store=store, conversation=conversation)
         for name in ("Alice", "Bob", "Carol")
     )
     for run in (unreadable, found_later):
         store.database.execute(spoil, run)
-    with working(database):
+    with working(store):
         until(ended(store, readable))
         until(lambda: {store.row(run).status for run in (unreadable, found_later)} == {"failed"})
     assert "Nonsense" in (store.row(unreadable).reason or "")
 
 
-def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
-    database: str, store: RunStore
-) -> None:
+def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(store: RunStore) -> None:
     with pytest.raises(interp.ModelError):
         interp.run(TALKER, "One", model=ScriptedModel([]), record=store, conversation="talk")
     (by_hand,) = store.rows()
     assert by_hand.status == "stopped"
     turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
-    with working(database):
+    with working(store):
         until(ended(store, turn))
 
 
-def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
-    store: RunStore,
-) -> None:
+def test_a_submitted_turn_is_taken_again_soon_behind_one_run_by_hand(store: RunStore) -> None:
     class Submitting:
         def complete(self, request: Request) -> str:
             turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
@@ -270,9 +250,7 @@ def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
     assert float(said.content) <= 2
 
 
-def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting(
-    database: str, store: RunStore
-) -> None:
+def test_turns_whose_conversation_has_gone_on_fail_and_keep_none_waiting(store: RunStore) -> None:
     talk: Any = {"store": store, "conversation": "talk", "model": OFFLINE}
     turns = [submit(TALKER, f"Late {n}", **talk) for n in range(2)]
     for run in turns:
@@ -282,7 +260,7 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
         claim.let_go("stopped", interp.Usage(None, None))
     interp.run(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
     following = submit(TALKER, "Hello", **talk)
-    with working(database):
+    with working(store):
         until(ended(store, following))
         until(lambda: {store.row(run).status for run in turns} == {"failed"})
 
@@ -333,13 +311,13 @@ def test_jobs_are_put_in_again_by_one_worker_for_all(store: RunStore) -> None:
     assert looks("a")[0]
 
 
-def test_the_job_of_a_worker_that_is_silent_is_put_in_again(database: str, store: RunStore) -> None:
+def test_the_job_of_a_worker_that_is_silent_is_put_in_again(store: RunStore) -> None:
     run = submit(TALKER, "Hello", store=store, model=OFFLINE)
     silent = "(last_heartbeat) VALUES (now() - interval '7 seconds') RETURNING id"
     ((number,),) = store.database.execute(f"INSERT INTO procrastinate_workers {silent}")
     taken = "UPDATE procrastinate_jobs SET status = 'doing', worker_id = ? RETURNING id"
     store.database.execute(taken, number)
-    with working(database):
+    with working(store):
         until(ended(store, run))
         until(lambda: not store.database.execute("SELECT 1 FROM procrastinate_jobs"))
 
@@ -360,17 +338,17 @@ def test_a_run_has_one_job_that_is_put_forward_but_never_back(store: RunStore) -
     assert times == [60, 60, 1]
 
 
-def test_a_worker_that_the_database_refuses_ends(database: str, store: RunStore) -> None:
+def test_a_worker_that_the_database_refuses_ends(store: RunStore) -> None:
     submit(GREETER, "Hello", store=store)
     store.database.execute("ALTER TABLE gram_limits RENAME COLUMN at_once TO another")
-    with worker(database) as refused:
+    with worker(store) as refused:
         assert refused.process.wait(20) == 2
 
 
 def test_workers_go_on_when_the_database_was_away(
     postgres: PostgresServer, database: str, store: RunStore
 ) -> None:
-    with worker(database) as working:
+    with worker(store) as working:
         until(ended(store, submit(GREETER, "Hello", store=store)))
         postgres.restart()
         with interp.open_store(database) as again:
@@ -394,7 +372,7 @@ def have_ended(store: RunStore, *runs: str) -> Callable[[], bool]:
 
 @pytest.mark.nightly
 def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
-    database: str, store: RunStore, model_server: ModelServer, tmp_path: Path
+    store: RunStore, model_server: ModelServer, tmp_path: Path
 ) -> None:
     tools, log = tmp_path / "tools.py", tmp_path / "work.log"
     tools.write_text(DEADLY_TOOLS, "utf-8")
@@ -402,7 +380,7 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
     model_server.will_say(calls, calls, "Done.")
     submit(WORKING, "Work.", store=store, run_id="beside")
     all_ended = have_ended(store, "beside", "deadly")
-    with worker(database, "--tools", str(tools), server=model_server, log=log) as first:
+    with worker(store, "--tools", str(tools), server=model_server, log=log) as first:
         until(log.exists)
         submit(WORKING, "Work.", store=store, run_id="deadly")
         assert first.process.wait(60) == 1
@@ -410,7 +388,7 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
         if all_ended():
             break
         worker_processes.let_time_pass(store)
-        with worker(database, "--tools", str(tools), server=model_server, log=log) as working:
+        with worker(store, "--tools", str(tools), server=model_server, log=log) as working:
             until(lambda process=working.process: process.poll() is not None or all_ended())
 
     begun = log.read_text("utf-8").splitlines()
@@ -424,9 +402,7 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
 DEAD = "elsewhere/1/1/x"
 
 
-def test_deaths_are_counted_once_each_and_anew_after_an_event(
-    database: str, store: RunStore
-) -> None:
+def test_deaths_are_counted_once_each_and_anew_after_an_event(store: RunStore) -> None:
     run = submit(TALKER, "Hello", store=store)
     queue = RunQueue(postgres_of(store))
 

@@ -23,6 +23,9 @@ from lenses_ext import Model
 from tests.gram.strategies import patterns
 from tests.interp import strategies
 from tests.interp.history.stores.crashing import forking
+from tests.paths import tables
+
+REFUSED = tables("runs.toml")
 
 CONTEXT = ConversationContext(
     [
@@ -77,40 +80,7 @@ def test_any_other_pattern_is_refused_with_an_error_of_ours(pattern: Pattern) ->
         from_pattern(pattern)
 
 
-NONE_OF_THEM = [
-    ("(:Conversaton)", "3", "did you mean Conversation?"),
-    ("(a)", "2", "expected Conversation or AgentResponse or ToolInvocation or "),
-    ('(:Conversation {title: "a"})', "24", "Conversation has no property title"),
-    ("[:Conversation | (:Usr)]", "20", "expected User or Assistant or Function, found Usr"),
-    ('[:Conversation | (:User {contnet: "a"})]', "35", "did you mean content?"),
-    ("[:Conversation | (:User {content: 1})]", "35", "content of User must be a string"),
-    ("[:Conversation | (:User {content: x`1`})]", "35", "content of User must be a string"),
-    ("[:Conversation | (:Function)]", "18", "Function has no name"),
-    ('[:Conversation | (:Function {name: ""})]', "36", "the name of Function is empty"),
-    ("[:Conversation | [:User | (a)]]", "28", "expected ToolCall, found no label"),
-    ('[:Conversation | [:User | (:ToolCall {name: "a"})]]', "27", "has no arguments"),
-    ('(:ToolInvocation {tool: "t", args: json`{}`})', "", "either a result or an error"),
-    ('(:ToolInvocation {tool: "t", args: json`{`, result: ""})', "", "args of ToolInvocation is"),
-    ('(:ToolInvocation {args: "", result: ""})', "", "ToolInvocation has no tool"),
-    ('(:AgentResponse {inputTokens: "1"})', "", "AgentResponse must be a whole number"),
-    ("(:AgentResponse {typed: 1})", "", "AgentResponse must be true or false"),
-    ("(:AgentResponse {typed: true})", "", "AgentResponse is not JSON"),
-    ("(:ToolReturned {at: [0, 0], result: json`{`})", "", "result of ToolReturned is not JSON"),
-    ("(:ToolReturned {at: [-1], result: json`1`})", "", "array of whole numbers"),
-    ("(:ToolReturned {at: [0, 0]})", "", "ToolReturned has no result"),
-    ("[:ModelReplied {at: [0]} | (:User), (:User)]", "", "must have one element"),
-    ("(:ModelReplied {at: [0]})", "", "must have one element"),
-    ('(:Decided {at: [0, 0], allowed: "yes"})', "", "must be true or false"),
-    ('(:CallFailed {at: [0, 0], eror: "x"})', "", "has no property eror"),
-    ("[:TimeUp | (:User)]", "", "must not have elements"),
-    ('(:Resumed {model: "none"})', "", "names no provider"),
-    ('(:Resumed {checkResults: "maybe"})', "", "must be true or false"),
-    ("(:Replied {at: [0]})", "", "expected"),
-    ('(:TimeUp {seconds: "long"})', "", "must be a number"),
-]
-
-
-@pytest.mark.parametrize(("text", "column", "message"), NONE_OF_THEM)
+@pytest.mark.parametrize(("text", "column", "message"), REFUSED["patterns"])
 def test_what_is_none_of_them_is_told_with_its_place(text: str, column: str, message: str) -> None:
     with pytest.raises(interp.ValidationError) as caught:
         from_pattern(loads_one("\n" + text))
@@ -184,18 +154,7 @@ def test_a_fingerprint_tells_files_apart() -> None:
     assert fingerprint(request) == fingerprint(evolve(request))
 
 
-@pytest.mark.parametrize(
-    ("file", "told"),
-    [
-        ('address: "/etc/passwd"', "an address begins with"),
-        ('bytes: "AAAA"', "must be base64`…`"),
-        ("bytes: base64`not so`", "must be base64`…`"),
-        ("bytes: base64``", "is empty"),
-        ('sha256: "abc"', "no file before this one"),
-        ("", "either bytes, their sha256 or an address"),
-        ('bytes: base64`AAAA`, sha256: "abc"', "either bytes, their sha256 or an address"),
-    ],
-)
+@pytest.mark.parametrize(("file", "told"), REFUSED["files"])
 def test_what_is_no_file_is_refused_with_its_place(file: str, told: str) -> None:
     properties = ", ".join(filter(None, ('type: "image/png"', file)))
     text = f'[:Conversation | [:User {{content: "x"}} | (:File {{{properties}}})]]'
@@ -225,18 +184,8 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> 
     assert interp.load_context(path) == context
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "c.gram:1:1: error[no-conversation] expected one pattern labelled"),
-        ("(:Conversation)\n(:Conversation)", "c.gram:2:1: error[no-conversation] expected one"),
-        ("[:Conversation |\n  (:User {a: 1})]", "c.gram:2:14: error[unknown-property] User has no"),
-        ("[:Conversation | (", "c.gram:1:19"),
-    ],
-)
-def test_a_file_that_is_not_a_conversation_is_one_error_with_its_place(
-    tmp_path: Path, text: str, message: str
-) -> None:
+@pytest.mark.parametrize(("text", "message"), REFUSED["conversations"])
+def test_a_file_that_is_no_conversation_is_told(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "c.gram"
     path.write_text(text)
     with pytest.raises((interp.ValidationError, GramDecodeError)) as caught:

@@ -19,6 +19,7 @@ from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
 from tests.interp.history.replaying.test_nesting import recorded
 from tests.interp.machine.test_any_order import read, workflows
+from tests.paths import tables
 
 AGENT = loads_one("""
 [helper:Agent {instruction: "Help.", model: "A/b"} |
@@ -154,21 +155,7 @@ def test_the_tools_of_a_run_are_in_its_text() -> None:
 # --- what is no run
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("format: 1", "format: 2", "the format is not 1"),
-        ("[:Run {", "[:Ran {", "not the record of a run"),
-        ('input: "hello"', 'input: ""', "the run cannot be begun: the user's message is empty"),
-        ('agent: "helper"', 'agent: "other"', "what was run is not a valid program"),
-        ('model: \\"A/b\\"', 'model: \\"b\\"', "what was run is not a valid program"),
-        ("iterations: 10", "iterations: -1", "limits of Run: the limit iterations"),
-        ("iterations: 10", "colour: 1", "limits of Run: "),
-        ('run: "r"', 'run: "r", extra: 1', "Run has no property extra"),
-        ("(:Library)", "(:Library), (:Library)", "a Run has a Library"),
-        ("| (:Library)", "| (:Other)", "a Run has a Library"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "told"), tables("runs.toml")["first_entries"])
 def test_what_is_no_first_entry_is_refused_with_its_place(old: str, new: str, told: str) -> None:
     text = run_text(start(AGENT, "hello", run_id="r").state)
     assert old in text

@@ -28,7 +28,9 @@ from interp.history import RunFacts, RunStore
 from interp.history.stores import StoredRun, databases
 from interp.machine import start
 from interp.machine.messages import Usage
-from tests.paths import EXAMPLES
+from tests.paths import EXAMPLES, tables
+
+ADDRESSES = tables("runs.toml")
 
 FACTS = RunFacts("counter", "A/b", "a.gram", "hash")
 
@@ -334,25 +336,7 @@ def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
     assert "pa55word9" not in str(raised.value) + repr(store)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "postgresql://me:pa55/word9@127.0.0.1:9/db",
-        "postgresql://me:pa55@word9@127.0.0.1:9/db",
-        "postgresql://me:pa55?word9@127.0.0.1:9/db",
-        "postgresql://me:pa55%word9@127.0.0.1:9/db",
-        "postgresql://me:pa55word9@[::1/db",
-        "Postgresql://me:pa55word9@127.0.0.1:9/db",
-        "postgresql:/me:pa55word9@127.0.0.1/db",
-        " postgres://127.0.0.1:9/db?user=me&password=pa55word9",
-        "host=127.0.0.1 port=9 user=me password=pa55word9",
-        "password = 'pa55 word9' host=127.0.0.1 port=9",
-        "host=127.0.0.1 password=pa55 word9",
-        "user=me pasword=pa55word9",
-        "postgresql+psycopg://me:pa55word9@host/db",
-        "jdbc:postgresql://me:pa55word9@host/db",
-    ],
-)
+@pytest.mark.parametrize("address", ADDRESSES["passwords"])
 def test_no_message_has_a_password(address: str, tmp_path: Path) -> None:
     with (
         contextlib.chdir(tmp_path),
@@ -364,27 +348,11 @@ def test_no_message_has_a_password(address: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("told", "addresses"),
-    [
-        (
-            "give the path of a",
-            "file:runs.db?mode=ro :memory: sqlite:///runs.db sqlite:runs.db mysql:x http://host/x "
-            "https:x s3:bucket/runs.db postgres//host/x postgresql//host",
-        ),
-        (
-            "the address of the Postgres store cannot be",
-            "postgresql://h:p:q/x postgresql://h:99999/x postgresql://h:0/x postgres:x postgresql: "
-            "postgresql:/x host=h\tport=x",
-        ),
-        ("one run is ADDRESS#ID", "runs.db# #4f2a #"),
-    ],
-)
-def test_an_address_that_is_none_is_refused(told: str, addresses: str, tmp_path: Path) -> None:
-    for address in addresses.split(" "):
-        refused = pytest.raises(ConfigurationError, match=told)
-        with contextlib.chdir(tmp_path), refused:
-            open_store(address.replace("\t", " "))
+@pytest.mark.parametrize(("told", "addresses"), ADDRESSES["addresses"].items())
+def test_an_address_of_no_store_is_refused(told: str, addresses: list[str], tmp_path: Path) -> None:
+    for address in addresses:
+        with contextlib.chdir(tmp_path), pytest.raises(ConfigurationError, match=told):
+            open_store(address)
 
 
 @FORKS
