@@ -161,7 +161,7 @@ def ab_command(files: tuple[str, ...], options: _Options) -> None:
         parts = [
             {"column": column, "value": value, **asdict(each)}
             for column in by
-            for value, each in experiments.compared_by(found, column)
+            for value, each in found.compared_by(column)
         ]
         show_json({**found.to_json(), **({"slices": parts} if by else {})})
     else:

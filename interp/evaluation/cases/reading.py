@@ -75,11 +75,6 @@ def csv_rows(text: Text) -> Iterator[Row]:
     lines = (cells for cells in _lines(text) if any(cell.strip() for cell, _ in cells))
     head = next(lines, [])
     names = [cell.strip() for cell, _ in head]
-    if len(names) == 1 and (other := re.search("[;\t]", names[0])):
-        found = "a tab" if other[0] == "\t" else other[0]
-        message = f"the columns are separated by {found}, and have to be by commas"
-        text.refuse("not-commas", message, head[0][1])
-        return
     for index, name in enumerate(names):
         if not name:
             text.refuse("no-column-name", f"column {index + 1} has no name", head[index][1])
@@ -219,13 +214,11 @@ def jsonl_rows(text: Text) -> Iterator[Row]:
         span = Span(at, at + len(shown))
         try:
             value = read_json(shown)
-        except json.JSONDecodeError as error:
-            at += min(error.pos, len(shown) - 1)
+        except ValueError as error:  # most know where it is
+            at += min(getattr(error, "pos", 0), len(shown) - 1)
             place = Span(at, at + 1) if at > span.start else span
             hint = "write each case as one JSON object on one line"
-            text.refuse("not-json", f"not JSON: {error.msg}", place, hint)
-        except ValueError as error:
-            text.refuse("not-json", f"not JSON: {error}", span)
+            text.refuse("not-json", f"not JSON: {getattr(error, 'msg', error)}", place, hint)
         else:
             if isinstance(value, dict):
                 yield Row(text.source, span, value, dict(_spans(shown, span.start)))
@@ -268,8 +261,7 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
                 told = str(error).partition("\n")[0]
                 if isinstance(error, FileNotFoundError):
                     told = f"there is no file {error.filename}"
-                hint = "gram conversations export writes one" if column == "after" else None
-                found.append(row.fault(_NO_FILE.get(column, "ill-typed"), told, column, hint))
+                found.append(row.fault("no-file", told, column))
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
         elif slip := _slip(column.strip()):
@@ -287,7 +279,6 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
 
 
 _ATTRIBUTES: Final = {"not": "not_", "attach": "attachments"}
-_NO_FILE: Final = {"after": "no-conversation", "attach": "no-file", "program": "no-program"}
 
 
 def _slip(column: str) -> tuple[str, str] | None:
@@ -410,9 +401,8 @@ def _read(source: Source) -> tuple[tuple[Case, ...], list[Diagnostic]]:
                 others[index] = evolve(each, values=values, spans=spans)
             rows = others
         if not rows and not text.faults:
-            is_empty = not source.text.strip("\ufeff \t\r\n")
-            found = "the file is empty" if is_empty else "there are no cases in the file"
-            text.refuse("no-cases", found, Span(0, 0), "a case has at least an input")
+            hint = "a case has at least an input"
+            text.refuse("no-cases", "there are no cases in the file", Span(0, 0), hint)
     else:
         message = f"the ending of the file is not one of {', '.join(_FORMS)}"
         hint = "write each case as a JSON object on a line of its own, in a file .jsonl"

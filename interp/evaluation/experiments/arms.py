@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, Union, Unpack
 from attrs import evolve, field, fields, frozen
 
 from gram import ArgumentError, GramEncodeError, GramError, Pattern
-from gram.errors import expect
+from gram.errors import expect, expect_all
 from lenses_ext import Model, ProgramLike, load_project
 from lenses_ext.schemas import Match, same_json
 
@@ -44,15 +44,8 @@ Edit: TypeAlias = Callable[[Pattern], Pattern]
 
 
 def _edits(given: Any) -> tuple[Edit, ...]:
-    found = (given,) if callable(given) else given
-    expect(found, Iterable, "edits", by="Arm")
-    found = tuple(found)
-    for each in found:
-        if not callable(each):
-            raise ArgumentError(
-                f"Arm: an edit is a function of the agent, got {type(each).__name__}"
-            )
-    return found
+    function: Any = Callable
+    return expect_all((given,) if callable(given) else given, function, "edits", by="Arm")
 
 
 @frozen(repr=False)
@@ -181,7 +174,7 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         ConfigurationError: its model cannot be asked.
     """
     with _naming(name), contextlib.ExitStack() as opened:
-        agent, library = agent_of(arm, cases), _entered(_made(arm.tools), opened)
+        agent, library = agent_of(arm, cases), _entered(arm.tools, opened)
         bind_agent_tools(agent, library, match=arm.match or "full")
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
@@ -202,43 +195,23 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
     Raises:
         ConfigurationError: no agent declares a type of its answer, or two declare different ones.
     """
-    declared = ((each.name, answer_schema_of(each.agent)) for each in arms)
-    found: list[tuple[str, Mapping[str, Json]]] = [each for each in declared if each[1]]
-    how = "name a schema: schema=FILE.json, or matches_schema in Python"
-    if not found:
-        raise ConfigurationError(
-            f"the metric schema: no agent declares a type of its answer; {how}"
-        )
-    first, schema = found[0]
-    for name, other in found:
-        if not same_json(other, schema):
-            raise ConfigurationError(
-                f"the metric schema: {first} and {name} declare different answers; {how}"
-            )
-    return schema
+    found = (answer_schema_of(each.agent) for each in arms)
+    declared: list[Mapping[str, Json]] = [each for each in found if each]
+    if not declared or not all(same_json(each, declared[0]) for each in declared):
+        what = "the agents declare different answers" if declared else "no agent declares a type"
+        how = "name a schema, as a file FILE.json or with matches_schema in Python"
+        raise ConfigurationError(f"the metric schema: {what}; {how}")
+    return declared[0]
 
 
 @contextlib.asynccontextmanager
 async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
-    """A library for one run; inside, what has to be entered is: other runs go on meanwhile."""
-    made = _made(given)
-    if isinstance(made, contextlib.AbstractAsyncContextManager):
-        async with made as entered:
-            yield library_of(entered, by="ab")
-        return
+    """A library for one run; inside, what has to be entered is."""
     opened = contextlib.ExitStack()  # in a thread: what is entered may wait for our loop
     try:
-        yield await call_in_thread(partial(_entered, made, opened))
+        yield await call_in_thread(partial(_entered, given, opened))
     finally:
         await call_in_thread(opened.close)
-
-
-def _made(given: Library | None) -> Any:
-    if isinstance(given, contextlib.AbstractContextManager):
-        raise ConfigurationError(
-            "a library that is entered is made anew for each run: write tools=lambda: …"
-        )
-    return _called(given, "tools") if callable(given) and not isinstance(given, Tool) else given
 
 
 def _called(make: Callable[[], Any], what: str) -> Any:
@@ -251,8 +224,15 @@ def _called(make: Callable[[], Any], what: str) -> Any:
         raise ConfigurationError(f"making the {what} failed: {said_by(error)}") from error
 
 
-def _entered(made: Any, opened: contextlib.ExitStack) -> ToolLibrary:
-    """The library that was made; a context manager is left when ``opened`` is closed."""
+def _entered(given: Library | None, opened: contextlib.ExitStack) -> ToolLibrary:
+    """The library for a run; a context manager is left when ``opened`` is closed."""
+    if isinstance(given, contextlib.AbstractContextManager):
+        raise ConfigurationError(
+            "a library that is entered is made anew for each run: write tools=lambda: …"
+        )
+    made: Any = given
+    if callable(given) and not isinstance(given, Tool):
+        made = _called(given, "tools")
     if isinstance(made, contextlib.AbstractContextManager):
         made = opened.enter_context(made)
     return library_of(made, by="ab")

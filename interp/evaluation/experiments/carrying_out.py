@@ -1,4 +1,4 @@
-"""Run the same cases through several arms, and compare them."""
+"""Run the same cases through several arms, as far as a budget goes, and compare them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from math import inf
 from time import monotonic
+from typing import Any
 
-from attrs import evolve, frozen
+from attrs import asdict, astuple, evolve, field, frozen
 
 from gram import ArgumentError, GramError
 from gram.errors import expect, expect_all
@@ -30,9 +32,147 @@ from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_a
 from .chance import require_statistics
 from .comparing import crossed
 from .experiment import Experiment
-from .forecast import Budget, Forecast, Meter
 from .metrics import Metric, MetricLike, Trial, expect_known, fingerprint, read_metrics
 from .plan import Folder, Key, Plan, folder_of, make_plan
+
+
+def _limit(_: object, attribute: Any, value: Any) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 < value < inf):
+        raise ArgumentError(f"Budget: {attribute.name} must be a number above 0, got {value!r}")
+
+
+@frozen
+class Budget:
+    """What an experiment may take; where it is used up, no further run begins.
+
+    What is done is kept, nothing is compared, and with a larger budget the experiment goes on.
+
+    Attributes:
+        tokens: the tokens of all runs and of what judges them; None for any number.
+        cost: what they cost, in US dollars.
+        minutes: how long the experiment runs.
+        runs: the number of runs, those of the pilot included.
+    """
+
+    tokens: float | None = field(default=None, validator=_limit)
+    cost: float | None = field(default=None, validator=_limit)
+    minutes: float | None = field(default=None, validator=_limit)
+    runs: float | None = field(default=None, validator=_limit)
+
+
+@frozen
+class Spent:
+    """What runs took, judges included; None where it is not known.
+
+    Attributes:
+        tokens: the tokens.
+        cost: what they cost, in US dollars.
+        minutes: how long each run went on, together.
+        runs: the number of runs.
+    """
+
+    tokens: float | None = 0
+    cost: float | None = 0.0
+    minutes: float | None = 0.0
+    runs: float = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        both: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
+        return Spent(*both)
+
+    def times(self, factor: float) -> Spent:
+        """What so many times as many runs take."""
+        whole: list[Any] = [each if each is None else factor * each for each in astuple(self)]
+        return Spent(*whole)
+
+    def told(self, *names: str) -> str:
+        """Some of the amounts, in words."""
+        amounts = ((name, getattr(self, name)) for name in names)
+        told = (
+            f"{name} unknown" if n is None else in_unit(name, _number(n)) for name, n in amounts
+        )
+        return ", ".join(told)
+
+    def __str__(self) -> str:
+        return f"{counted(round(self.runs), 'run')}, {self.told('tokens', 'cost')}"
+
+
+def taken(trial: Trial) -> Spent:
+    """What a run took, judges included."""
+    cost = trial.cost if trial.rounds else 0.0
+    own = Spent(trial.usage.total_tokens, cost, trial.seconds / 60, 1)
+    judges = (each for each in trial.scores.values() if each.usage is not None)
+    return sum((Spent(each.usage.total_tokens, each.cost) for each in judges if each.usage), own)
+
+
+def in_unit(name: str, amount: str | float) -> str:
+    """An amount of what a budget limits, in words."""
+    told = amount if isinstance(amount, str) else f"{amount:,.10g}"
+    return f"{told} {'USD' if name == 'cost' else name}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+
+
+def too_little(budget: Budget, spent: Spent, more: float) -> str | None:
+    """Why a budget does not reach for more runs, each as dear as those before; None if it does."""
+    for name, limit in asdict(budget, filter=lambda _, value: value is not None).items():
+        total, told = getattr(spent, name), f"budget of {in_unit(name, limit)}"
+        if total is None:
+            return f"the {name} of a run is not known, so no {told} can be kept"
+        mean = total / spent.runs if spent.runs else float(name == "runs")
+        if total >= limit or total + mean * more > limit:
+            return f"the {told} is used up; with a larger one, it goes on from there"
+    return None
+
+
+@frozen
+class Forecast:
+    """What the runs of an experiment that are left will take, as its pilot says.
+
+    Attributes:
+        plan: the plan.
+        pilot: the trials of its pilot, which ran each arm once on each of its cases.
+        budget: what the experiment may take.
+        jobs: how many runs go on at once.
+    """
+
+    plan: Plan
+    pilot: Sequence[Trial]
+    budget: Budget
+    jobs: int
+
+    @property
+    def amounts(self) -> Spent:
+        """What they will take, if they are like those of the pilot, as far as that is known."""
+        runs = len(self.plan.keys)
+        if not self.pilot:
+            return Spent(None, None, None, runs)
+        found = sum(map(taken, self.pilot), Spent()).times(runs / len(self.pilot))
+        return evolve(found, minutes=(found.minutes or 0.0) / self.jobs)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What it says, in plain words."""
+        plan, runs = self.plan, counted(len(self.plan.keys), "run")
+        pilot = counted(len(plan.pilot), "case")
+        told = self.amounts.told("tokens", "cost", "minutes")
+        much = f"about {told}, {self.jobs} at once, if they are like the {pilot} of the pilot"
+        notes = [f"{runs} will take {much}"]
+        if not plan.pilot:
+            notes = [f"what {runs} will take is not known: there is no pilot"]
+        whole = self.amounts.times(1 + len(plan.pilot_keys) / len(plan.keys))
+        for name, amount in asdict(whole).items():
+            limit = getattr(self.budget, name)
+            if None not in (amount, limit) and amount > limit:
+                notes.append(f"the budget of {in_unit(name, limit)} will not do")
+        if failures := [each.failure for each in self.pilot if each.failure is not None]:
+            runs, first = counted(len(plan.pilot_keys), "run"), failures[0].split("\n")[0]
+            notes.append(f"{len(failures)} of {runs} of the pilot failed; the first: {first}")
+        return tuple(notes)
 
 
 @contextmanager
@@ -46,30 +186,23 @@ def shown(progress: bool | None, planned: int, done: int) -> Iterator[Callable[[
     """
     if progress is None:
         progress = sys.stderr is not None and sys.stderr.isatty()
-    if not progress or done == planned:
+    if not progress:
         yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress
 
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
-    failed = 0
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("runs", total=planned, completed=done)
-
-        def advance(trial: Trial) -> None:
-            nonlocal failed
-            failed += trial.failure is not None
-            bar.update(task, advance=1, description=f"runs, {failed} failed" if failed else "runs")
-
-        yield advance
+        yield lambda _: bar.advance(task)
 
 
 _ENDED = (Status.DONE, Status.LIMITED, Status.UNUSABLE)
 
 
 @frozen
-class Work:
+class _Work:
     """What has to run, and with what.
 
     Attributes:
@@ -81,6 +214,7 @@ class Work:
         jobs: how many runs go on at once.
         progress: how progress is shown, see `shown`.
         budget: what all runs may take.
+        done: the trials that are done, in the order in which they ended.
     """
 
     plan: Plan
@@ -91,44 +225,47 @@ class Work:
     jobs: int
     progress: bool | None
     budget: Budget
+    done: list[Trial]
 
+    def run(self, keys: Sequence[Key]) -> str | None:
+        """Run those trials that are not done, in their order; each is kept when it has ended.
 
-def run_trials(work: Work, keys: Sequence[Key], done: list[Trial]) -> str | None:
-    """Run trials in an order, as far as the budget goes; each is kept when it has ended.
+        A run begins where the budget allows for it and for those that go on, if they take as much
+        as the mean of the runs until now. Ctrl-C stops the runs that go on, whose records stay,
+        and is raised.
 
-    Ctrl-C stops the runs that go on, whose records stay, and is raised.
+        Returns:
+            Why no more run than did, or None.
 
-    Args:
-        work: what has to run.
-        keys: the trials.
-        done: those that are done already; gets the others, in the order in which they end.
-
-    Returns:
-        Why no more run than did, or None.
-
-    Raises:
-        OSError, StoreError: a run cannot be recorded any more.
-    """
-    finished = {each.key for each in done}
-    left = [key for key in keys if key not in finished]
-    meter = Meter(work.budget, done, work.jobs)
-    with shown(work.progress, len(keys), len(keys) - len(left)) as advance:
+        Raises:
+            OSError, StoreError: a run cannot be recorded any more.
+        """
+        finished = {each.key for each in self.done}
+        left = [key for key in keys if key not in finished]
+        spent, running, used_up = sum(map(taken, self.done), Spent()), 0, None
+        began = monotonic() - 60 * (spent.minutes or 0.0) / self.jobs
 
         async def run(key: Key) -> None:
-            if not meter.begins():
+            nonlocal spent, running, used_up
+            now = evolve(spent, minutes=(monotonic() - began) / 60)
+            used_up = used_up or too_little(self.budget, now, 1 + running)
+            if used_up:
                 return
-            trial = await _trial(work, key)
-            meter.count(trial)
-            if work.folder:
-                work.folder.write(work.plan, trial)
-            done.append(trial)
+            running += 1
+            trial = await _trial(self, key)
+            running -= 1
+            spent += taken(trial)
+            if self.folder:
+                self.folder.write(self.plan, trial)
+            self.done.append(trial)
             advance(trial)
 
-        work_on(left, run, work.jobs)
-    return meter.used_up
+        with shown(self.progress, len(keys), len(keys) - len(left)) as advance:
+            work_on(left, run, self.jobs)
+        return used_up
 
 
-async def _trial(work: Work, key: Key) -> Trial:
+async def _trial(work: _Work, key: Key) -> Trial:
     name, repeat, arm = key
     case, ready = work.cases[name], work.arms[arm]
     address = work.folder.run_of(work.plan, key) if work.folder else None
@@ -256,12 +393,9 @@ def ab(
     """
     require_statistics()
     expect_counts("ab", repeats=repeats, jobs=jobs)
-    expect(seed, (int, type(None)), "seed", by="ab")
-    if seed is not None and seed < 0:
-        raise ArgumentError(f"ab: seed must be at least 0, got {seed}")
+    expect_counts("ab", least=0, seed=0 if seed is None else seed, pilot=pilot)
     given = cases_of(cases, by="ab")
-    expect(pilot, int, "pilot", by="ab")
-    if not 0 <= pilot < len(given):
+    if pilot >= len(given):
         known = counted(len(given), "case")
         raise ArgumentError(f"ab: a pilot has fewer cases than all {known}, got {pilot}")
     expect(budget, (Budget, type(None)), "budget", by="ab")
@@ -292,18 +426,17 @@ def ab(
         folder.begin(plan)
     with folder.held() if folder else nullcontext():
         done = list(folder.read(plan)) if folder else []
-        arms_by_name = {each.name: each for each in prepared}
-        cases_by_name = {each.name: each for each in given}
-        how = (folder, jobs, progress, budget or Budget())
-        work = Work(plan, arms_by_name, cases_by_name, measured, *how)
+        ready_arms = {each.name: each for each in prepared}
+        how = folder, jobs, progress, budget or Budget(), done
+        work = _Work(plan, ready_arms, {each.name: each for each in given}, measured, *how)
         if on_plan:
             on_plan(plan, tuple(done))
         try:
-            stopped = run_trials(work, plan.pilot_keys, done)
+            stopped = work.run(plan.pilot_keys)
             if stopped is None and go_on and len(done) == len(plan.pilot_keys):
                 is_wanted = go_on(Forecast(plan, tuple(done), work.budget, jobs))
                 stopped = None if is_wanted else NOT_BEGUN
-            stopped = stopped or run_trials(work, plan.order, done)
+            stopped = stopped or work.run(plan.order)
         except BaseException as error:  # says what is kept, and is raised again
             if folder:
                 runs = counted(len(plan.pilot_keys) + len(plan.keys), "run")
@@ -329,12 +462,12 @@ def load_experiment(path: PathLike) -> Experiment:
     return Experiment(plan, folder.read(plan), folder.path)
 
 
-def expect_counts(by: str, **given: int) -> None:
-    """Refuse numbers below one, and what is no number."""
+def expect_counts(by: str, least: int = 1, **given: int) -> None:
+    """Refuse numbers that are too small, and what is no number."""
     for name, number in given.items():
         expect(number, int, name, by=by)
-        if isinstance(number, bool) or number < 1:
-            raise ArgumentError(f"{by}: {name} must be at least 1, got {number}")
+        if isinstance(number, bool) or number < least:
+            raise ArgumentError(f"{by}: {name} must be at least {least}, got {number}")
 
 
 def cases_of(given: PathLike | Iterable[Case], *, by: str) -> tuple[Case, ...]:

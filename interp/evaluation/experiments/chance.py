@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -305,20 +305,13 @@ def cases_needed(
     >>> cases_needed(0.2, disagreement=0.4)
     84
     """
-    difference = abs(_number("difference", difference))
     if (disagreement is None) == (deviation is None):
         raise ArgumentError("cases_needed: give either disagreement or deviation")
-    for name, share in (("power", power), ("alpha", alpha)):
-        if not 0 < _number(name, share) < 1:
-            raise ArgumentError(f"cases_needed: {name} must be between 0 and 1, got {share}")
-    if disagreement is not None and not difference <= _number("disagreement", disagreement) <= 1:
-        raise ArgumentError(
-            f"cases_needed: disagreement must be from the difference {difference:g} to 1, "
-            f"got {disagreement}"
-        )
-    if deviation is not None and _number("deviation", deviation) < 0:
-        raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
-
+    difference = abs(_within("difference", difference, -inf, inf))
+    _within("power", power, 1e-6, 0.999999)
+    _within("alpha", alpha, 1e-6, 0.999999)
+    _within("disagreement", difference if disagreement is None else disagreement, difference, 1)
+    _within("deviation", 0.0 if deviation is None else deviation, 0, inf)
     given = {"disagreement": disagreement, "deviation": deviation}
 
     def suffices(cases: int) -> bool:
@@ -417,9 +410,11 @@ def findable_rate(cases: int, runs: int, *, alpha: float = ALPHA) -> float | Non
     return found and found + 1 / (runs * cases)
 
 
-def _number(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ArgumentError(f"cases_needed: {name} must be a number, got {value!r}")
+def _within(name: str, value: float, low: float, high: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:
+        wanted = f"a number from {low:g} to {high:g}"
+        raise ArgumentError(f"cases_needed: {name} must be {wanted}, got {value!r}")
     return value
 
 

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from attrs import Factory, evolve, frozen
 
 from gram import ArgumentError
-from gram.words import counted
+from gram.words import counted, did_you_mean
 
+from ...errors import ValidationError
+from ...json_text import Json, write_json
 from ...shown import NOTEBOOK
 from ..cases import Case
 from . import chance
@@ -419,3 +421,120 @@ def _effect(levels: Mapping[str, Levels], of: Sequence[tuple[str, str, str]]) ->
     name = " × ".join(f"{factor} {level} − {first}" for factor, level, first in of)
     plus, minus = map(tuple, sides)
     return Contrast(", ".join(begun), ", ".join(reached), minus, plus, factors, name)
+
+
+_SEED = 0  # the same figures for the same results
+
+
+@frozen
+class Slice:
+    """How often the runs of the cases of one kind pass.
+
+    Attributes:
+        column: the column of the cases.
+        value: what they have in it; "" for those that have nothing.
+        cases: how many cases they are.
+        rate: how often their runs pass.
+        p_value: how often cases that are alike differ so much from all others, by chance; None
+            where cases of one cluster are in several slices, or one side has less than two.
+        p_corrected: the same, corrected for all slices.
+    """
+
+    column: str
+    value: str
+    cases: int
+    rate: Estimate
+    p_value: float | None
+    p_corrected: float | None = None
+
+
+def pass_rate(cases: Sequence[Case], passed: Scores) -> Estimate:
+    """How often runs pass, with an interval for cases like these.
+
+    Args:
+        cases: the cases.
+        passed: a row for each of them, in it 1 for each run that passed, and else 0.
+    """
+    clusters = clusters_of(cases)
+    return estimate("", "passed", passed, is_rate=True, seed=_SEED, clusters=clusters)
+
+
+def slices(cases: Sequence[Case], passed: Scores, columns: Iterable[str]) -> tuple[Slice, ...]:
+    """The slices by each of several columns, each compared with all other cases.
+
+    Two slices of a column are one comparison. All are corrected together, see `chance.holm`.
+    """
+    found: list[Slice] = []
+    tests: list[tuple[int, ...]] = []
+    for column in columns:
+        kinds = [kinds_of(each, column) for each in cases]
+        names = dict.fromkeys(name for each in kinds for name in each)
+        first = len(found)
+        for name in names:
+            is_in = [name in each for each in kinds]
+            mine = [number for number, inside in enumerate(is_in) if inside]
+            rate = pass_rate([cases[n] for n in mine], [passed[n] for n in mine])
+            found.append(Slice(column, name, len(mine), rate, _difference(cases, passed, is_in)))
+        own = range(first, len(found))
+        is_one = len(names) == 2 and all(len(each) == 1 for each in kinds)
+        tests += [tuple(own)] if is_one else [(each,) for each in own]
+    tested = [(each, p) for each in tests if (p := found[each[0]].p_value) is not None]
+    for (numbers, p), p_corrected in zip(tested, chance.holm([p for _, p in tested]), strict=True):
+        for number in numbers:
+            found[number] = evolve(found[number], p_value=p, p_corrected=p_corrected)
+    return tuple(found)
+
+
+def kinds_of(case: Case, column: str) -> tuple[str, ...]:
+    """What a case has in a column: of ``tags`` each, else one text, which may be empty."""
+    if column == "tags":
+        return case.tags or ("",)
+    value: Json = case.cluster if column == "cluster" else case.columns.get(column)
+    if value is None:
+        return ("",)
+    return (value if isinstance(value, str) else write_json(value),)
+
+
+def require_column(cases: Sequence[Case], column: str) -> None:
+    """Make sure that some case has something in a column.
+
+    Raises:
+        ValidationError: none has.
+    """
+    if all(kinds_of(each, column) == ("",) for each in cases):
+        known = dict.fromkeys(["tags", "cluster", *(key for each in cases for key in each.columns)])
+        hint = did_you_mean(column, known) or f"there are {', '.join(known)}"
+        raise ValidationError(f"no case has a column {column}\nhint: {hint}")
+
+
+def _difference(cases: Sequence[Case], passed: Scores, is_in: Sequence[bool]) -> float | None:
+    """The p-value of the permutation test of the cases of a slice and all others.
+
+    The slices of cases, or of whole clusters, are exchanged: Fisher (1935), The Design of
+    Experiments, section 21; all ways if they are few, else 9,999 of them.
+    """
+    import numpy as np
+    from scipy import stats
+
+    clusters = clusters_of(cases) or range(len(cases))
+    units: dict[int, list[int]] = {}
+    for number, cluster in enumerate(clusters):
+        units.setdefault(cluster, []).append(number)
+    sides = [{is_in[n] for n in numbers} for numbers in units.values()]
+    mine, others = (
+        np.array([n for n, each in enumerate(sides) if each == {side}], dtype=int)
+        for side in (True, False)
+    )
+    if len(mine) + len(others) < len(units) or min(len(mine), len(others)) < 2:
+        return None
+    sums = np.array([sum(fmean(passed[n]) for n in numbers) for numbers in units.values()])
+    sizes = np.array([*map(len, units.values())])
+
+    def apart(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
+        rates = [sums[each].sum(axis=axis) / sizes[each].sum(axis=axis) for each in (one, other)]
+        return np.asarray(rates[0] - rates[1])
+
+    found = stats.permutation_test(
+        (mine, others), apart, vectorized=True, rng=np.random.default_rng(_SEED)
+    )
+    return min(1.0, float(found.pvalue))

@@ -9,16 +9,27 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from gram.errors import expect, expect_all
 from gram.words import counted
 
 from ...json_text import Json
 from ...machine import Usage
 from .chance import ALPHA, POWER, cases_needed, smallest_p
-from .comparing import Comparison, Estimate, clusters_of, compare, corrected, estimate, filled
-from .forecast import before_running
+from .comparing import (
+    Comparison,
+    Estimate,
+    clusters_of,
+    compare,
+    corrected,
+    estimate,
+    filled,
+    kinds_of,
+    require_column,
+)
 from .metrics import MEASURES, Trial, score_of
-from .plan import Plan, PlannedMetric
+from .plan import Plan, PlannedMetric, before_running
 from .report import fragment, json_of, report, text_of, write_report
 
 
@@ -96,6 +107,25 @@ class Experiment:
             if each.metric == metric and arm in (None, each.arm, each.name):
                 return each
         raise LookupError(f"there is no comparison of {metric} for {arm or 'another arm'}")
+
+    def compared_by(self, column: str) -> tuple[tuple[str, Comparison], ...]:
+        """What the primary metric says of the arms on the cases of each slice.
+
+        All of them are corrected together, see `holm`; empty until all trials are done.
+
+        Raises:
+            ValidationError: no case has the column.
+        """
+        require_column(self.plan.cases, column)
+        found = list[tuple[str, Comparison]]()
+        kinds = (kind for each in self.plan.cases for kind in kinds_of(each, column))
+        for kind in dict.fromkeys(kinds) if self.is_complete else ():
+            cases = tuple(each for each in self.plan.cases if kind in kinds_of(each, column))
+            trials = [each for each in self.trials if each.case in cases]
+            inside = Experiment(evolve(self.plan, cases=cases), trials).comparisons
+            found += [(kind, each) for each in inside if each.metric == self.plan.primary]
+        comparisons = corrected([each for _, each in found])
+        return tuple((kind, each) for (kind, _), each in zip(found, comparisons, strict=True))
 
     @property
     def failures(self) -> tuple[Trial, ...]:
@@ -216,7 +246,10 @@ class Experiment:
             spent = "" if cost is None else f" and {cost:.4g} USD"
             if tokens != 0:
                 yield f"judging by {name} took {took}{spent}, which are in no arm's figures"
-        yield from self._deterministic()
+        for arm in plan.arms if plan.repeats > 1 and self.is_complete else ():
+            mine = [each for each in self.trials if each.arm == arm]
+            if len({(each.case.name, each.fingerprint) for each in mine}) == len(plan.cases):
+                yield f"the runs of {arm} are deterministic: its repeats say nothing"
         tested = {each.metric for each in self.comparisons}
         for metric in plan.metrics:
             if self.is_complete and plan.contrasts and metric.name not in tested:
@@ -224,17 +257,6 @@ class Experiment:
         for each in self.comparisons:
             if each.metric == plan.primary:
                 yield from _readings(each, plan.alpha)
-
-    def _deterministic(self) -> Iterator[str]:
-        if self.plan.repeats < 2 or not self.is_complete:
-            return
-        for arm in self.plan.arms:
-            prints: dict[str, set[str]] = {}
-            for each in self.trials:
-                if each.arm == arm:
-                    prints.setdefault(each.case.name, set()).add(each.fingerprint)
-            if all(len(found) == 1 for found in prints.values()):
-                yield f"the runs of {arm} are deterministic: its repeats say nothing"
 
     # --- showing
 
@@ -260,15 +282,9 @@ class Experiment:
         write_report(self, Path(file))
 
     def __repr__(self) -> str:
-        plan = self.plan
-        said = [counted(len(plan.cases), "case"), " / ".join(plan.arms)]
-        if plan.repeats > 1:
-            said.append(f"{plan.repeats} times")
-        if not self.is_complete:
-            said.append(f"{len(self.trials)} of {counted(len(plan.keys), 'run')} done")
-        for each in self.comparisons[: 1 if len(plan.arms) == 2 else 0]:
-            said.append(f"{each.metric} {each.difference:+.3g}, p = {each.p_corrected:.3g}")
-        return f"<Experiment {', '.join(said)}>"
+        done = f"{len(self.trials)} of {counted(len(self.plan.keys), 'run')} done"
+        cases = counted(len(self.plan.cases), "case")
+        return f"<Experiment {' / '.join(self.plan.arms)}, {cases}, {done}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": self.table(), "text/html": fragment(self)}

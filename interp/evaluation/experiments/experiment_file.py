@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from attrs import evolve, fields
-from pyrsistent import PMap, PVector, pmap
+from pyrsistent import PVector
 
 import lenses_ext
 from gram import Diagnostic, Document, GramError, Pattern, Subject, Value, write_value
@@ -37,7 +37,7 @@ from ...json_text import read_json
 from ...shown import shortened
 from ..cases import read_cases
 from .arms import Arm, Edit, Library, agent_of
-from .forecast import Budget
+from .carrying_out import Budget
 from .judges import judged_by
 from .metrics import NAMES, Metric, MetricLike, expect_known, matches_schema
 from .plan import EXPERIMENT, plan_from_patterns
@@ -65,7 +65,7 @@ def edit_at(path: str, value: Value) -> Edit:
 
 
 class WrittenExperiment:
-    """What a file says, and what is wrong with it.
+    """What a file says.
 
     Args:
         document: the file.
@@ -74,11 +74,11 @@ class WrittenExperiment:
 
     Attributes:
         options: the arguments of `ab`; metrics that are files are their paths.
-        faults: what is wrong.
         libraries: the names of the libraries that are named.
 
     Raises:
-        ValidationError: there is no experiment in it.
+        ValidationError: there is no experiment in it, or something is wrong with it; the fault has
+            its place.
     """
 
     def __init__(
@@ -87,113 +87,103 @@ class WrittenExperiment:
         tools: Mapping[str, Library] | None = None,
         own_metrics: Collection[str] | None = None,
     ) -> None:
-        self.options: dict[str, Any] = {}
-        self.faults: list[Diagnostic] = []
         self.libraries: set[str] = set()
-        self._document, self._tools, self._own_metrics = document, tools, own_metrics
+        self._tools, self._own_metrics = tools, own_metrics
         self._file = Path(document.filename or "")
         heads = [each for each in document.patterns if _is(EXPERIMENT, each)]
         if not heads:
             raise ValidationError(f"{self._file}: there is no (:Experiment {{…}}) in this file")
-        self._head, *others = heads
-        for each in others:
-            self._fault("another experiment is in this file", each)
-        parts = [*self._head.elements, *document.patterns]
-        with self._collected(self._head):
-            self._read_head(Reader(self._head, EXPERIMENT, _OF_EXPERIMENT), parts)
+        for each in heads[1:]:
+            _refuse("another experiment is in this file", each)
+        self._head, parts = heads[0], [*heads[0].elements, *document.patterns]
+        with _placed(self._head):
+            self.options = self._read_head(document, parts)
         self._read_arms(parts)
 
-    def _read_head(self, read: Reader, parts: Sequence[Pattern]) -> None:
-        """Read what the experiment says; after a fault, arms are read without it."""
+    def _read_head(self, document: Document, parts: Sequence[Pattern]) -> dict[str, Any]:
+        """Read what the experiment says."""
+        read = Reader(self._head, EXPERIMENT, _OF_EXPERIMENT)
         base = self._arm(read)
-        if base.program is None and lenses_ext.find_agents(self._document):
+        if base.program is None and lenses_ext.find_agents(document):
             base = evolve(base, program=str(self._file))
         has_own = any(_is(_CASE, each) for each in parts)
         file = self._path(read, "cases") or (self._file if has_own else None)
         if file is None:
             hint = 'name their file: cases: "cases.jsonl"'
             read.refuse("no-cases", "the experiment has no cases", hint=hint)
-        cases = read_cases(file)
-        metrics = self._metrics(read)
-        with self._collected(self._head, "budget"):
-            given = Pattern(Subject("", {"Budget"}, _map(read, "budget")))
+        cases, metrics = read_cases(file), self._metrics(read)
+        with _placed(self._head, "budget"):
+            given = Pattern(Subject("", {"Budget"}, read.map("budget")))
             limits = Reader(given, "Budget", [each.name for each in fields(Budget)]).properties
             budget = Budget(**limits)  # type: ignore[arg-type]  # it refuses what is no number
         pilot = _number(read, "pilot", 0, max(0, min(_FEW, len(cases) - _LEFT)))
         if pilot and pilot >= len(cases):
             told = f"a pilot has fewer cases than all {counted(len(cases), 'case')}"
             read.refuse("ill-typed", told, "pilot")
-        repeats, seed = _number(read, "repeats", 1, 1), _number(read, "seed", 0, None)
-        if not self.faults:
-            self.options |= {"base": base, "cases": cases, "pilot": pilot, "budget": budget}
-            self.options |= {"metrics": metrics, "primary": read.text("primary", "") or None}
-            self.options |= {"repeats": repeats, "seed": seed}
+        counts = {"repeats": _number(read, "repeats", 1, 1), "seed": _number(read, "seed", 0, None)}
+        what = {"cases": cases, "metrics": metrics, "primary": read.text("primary", "") or None}
+        return {"base": base, "pilot": pilot, "budget": budget, **counts, **what}
 
     def _read_arms(self, parts: Sequence[Pattern]) -> None:
         """Read the arms and the factors; what is neither, such as an agent, is left alone."""
         arms, factors = dict[str, Arm](), dict[str, dict[str, Arm]]()
-        base = self.options.get("base")
-        self.options |= {"arms": arms, "factors": factors}
+        base: Arm = self.options["base"]
         for part in parts:
             for label in part.value.labels - {*_LABELS}:
                 if near := did_you_mean(label, _LABELS):
-                    self._fault(f"the label {label} is not known here", part, "labels", near)
+                    _refuse(f"the label {label} is not known here", part, "labels", near)
             if _is(_ARM, part):
-                with self._collected(part):
-                    self._add(arms, part, self._arm(Reader(part, _ARM, _OF_ARM)), base)
+                self._add(arms, part, base)
         if not arms:
-            with self._collected(self._head):
-                self._add(arms, self._head, Arm(), base, self._file.stem)
-        first = base and next(iter(arms.values())).over(base)
+            with _placed(self._head):
+                self._add(arms, _arm_that_says({}), base, self._file.stem)
+        first = next(iter(arms.values())).over(base)
         for part in parts:
             if _is(_FACTOR, part):
                 if part.value.identity in ("", *factors):
-                    self._fault("a factor needs a name of its own", part, "identity")
+                    _refuse("a factor needs a name of its own", part, "identity")
                 factors[part.value.identity] = self._levels(part, first)
+        self.options |= {"arms": arms, "factors": factors}
 
-    def _levels(self, factor: Pattern, base: Arm | None) -> dict[str, Arm]:
+    def _levels(self, factor: Pattern, base: Arm) -> dict[str, Arm]:
         name, levels = factor.value.identity, dict[str, Arm]()
         for part in factor.elements:
-            with self._collected(part):
-                self._add(levels, part, self._arm(Reader(part, _ARM, _OF_ARM)), base)
-        with self._collected(factor):
+            self._add(levels, part, base)
+        with _placed(factor):
             values = Reader(factor, _FACTOR, ["levels"]).properties.get("levels", ())
             for value in values if isinstance(values, PVector) else ():
-                says = {name: value} if name in _OF_ARM else {"edits": {name: value}}
-                arm = self._arm(Reader(Pattern(Subject("", {_ARM}, says)), _ARM, _OF_ARM))
+                says: Any = {name: value}
+                arm = _arm_that_says(says if name in _OF_ARM else {"edits": says})
                 text = value if isinstance(value, str) else write_value(value)
-                self._add(levels, factor, arm, base, shortened(" ".join(text.split()), _LONGEST))
-            if len(levels) < 2:
-                hint = "write levels: […], or an arm for each: [name:Factor | (one:Arm {…}), …]"
-                told = f"a factor needs two levels, found {len(levels)}"
-                self._fault(told, factor, "levels", hint)
+                self._add(levels, arm, base, shortened(" ".join(text.split()), _LONGEST))
+        if len(levels) < 2:
+            hint = "write levels: […], or an arm for each: [name:Factor | (one:Arm {…}), …]"
+            _refuse(f"a factor needs two levels, found {len(levels)}", factor, "levels", hint)
         return levels
 
-    def _add(
-        self, known: dict[str, Arm], part: Pattern, arm: Arm, base: Arm | None, name: str = ""
-    ) -> None:
+    def _add(self, known: dict[str, Arm], part: Pattern, base: Arm, name: str = "") -> None:
         """Add an arm to those that are known, and find what is wrong with its agent."""
-        name = name or part.value.identity
-        if not name or name in known:
-            told = f"{name} is there twice" if name else "this needs a name: [name:Arm {…}]"
-            self._fault(told, part, "identity")
-        known[name] = arm
-        if base:
+        with _placed(part):
+            arm, name = self._arm(Reader(part, _ARM, _OF_ARM)), name or part.value.identity
+            if not name or name in known:
+                told = f"{name} is there twice" if name else "this needs a name: [name:Arm {…}]"
+                _refuse(told, part, "identity")
+            known[name] = arm
             agent_of(arm.over(base), self.options["cases"])
 
     # --- what an arm says
 
     def _arm(self, read: Reader) -> Arm:
-        edits = [edit_at(*each) for each in sorted(_map(read, "edits").items())]
+        edits = [edit_at(*each) for each in sorted(read.map("edits").items())]
         if read.has("prompt"):
-            edits.insert(0, lenses_ext.agent_instruction.set(self._prompt(read)))
+            edits.insert(0, lenses_ext.agent_instruction.set(read.text("prompt")))
         program, library = self._path(read, "program"), read.text("library", "")
         if library and self._tools is not None and library not in self._tools:
             hint = did_you_mean(library, self._tools) or f"--tools {library}=FILE.py gives it"
             read.refuse("no-library", f"no library {library} is given", "library", hint)
         self.libraries |= {library} - {""}
         settings, limits = (
-            {name: to_json_value(value) for name, value in _map(read, key).items()}
+            {name: to_json_value(value) for name, value in read.map(key).items()}
             for key in ("settings", "limits")
         )
         return Arm(
@@ -205,14 +195,6 @@ class WrittenExperiment:
             read.text("agent", "") or None,
             limits=limits or None,
         )
-
-    def _prompt(self, read: Reader) -> str:
-        """A text, or that of the file after an @; no other files, as they may hold keys."""
-        text = read.text("prompt")
-        if text.startswith("@") and not text.endswith((".txt", ".md")):
-            read.refuse("no-file", "the file of a prompt is one of .txt or .md", "prompt")
-        path = self._path(read, "prompt", text[1:]) if text.startswith("@") else None
-        return decode(path.read_bytes(), str(path)).rstrip("\n") if path else text
 
     def _path(self, read: Reader, key: str, name: str | None = None) -> Path | None:
         """The file that a property names, from the folder of this file and inside its project."""
@@ -233,7 +215,7 @@ class WrittenExperiment:
     def _metrics(self, read: Reader) -> list[str | Path]:
         """Names of metrics, and files of judges and of schemas."""
         found: list[str | Path] = []
-        with self._collected(self._head, "metrics"):
+        with _placed(self._head, "metrics"):
             for name in read.names("metrics") or ["passed"]:
                 if name.endswith((".gram", ".json")):
                     found.append(self._path(read, "metrics", name) or name)
@@ -242,7 +224,7 @@ class WrittenExperiment:
                     self._expect_metric(name, NAMES, f'there is no metric "{name}", and {given}')
                     found.append(name)
         names = [each.stem if isinstance(each, Path) else each for each in found]
-        with self._collected(self._head, "primary"):
+        with _placed(self._head, "primary"):
             if (primary := read.text("primary", "")) and names:
                 self._expect_metric(primary, names, f"{primary} is not among the metrics")
         return found
@@ -253,37 +235,34 @@ class WrittenExperiment:
             return  # who runs it gives it
         expect_known(name, [*names, *(own or ())], told)
 
-    # --- faults
 
-    @contextmanager
-    def _collected(self, part: Pattern, key: str | None = None) -> Iterator[None]:
-        """Errors inside are faults; those without a place are about this part, or its property."""
-        try:
-            yield
-        except (GramError, OSError) as error:
-            faults = error.faults if isinstance(error, ValidationError) else ()
-            place = Diagnostic.of("", "", part)
-            for each in faults:
-                at = each if each.source else evolve(each, span=place.span, source=place.source)
-                self.faults.append(at)
-            if not faults:
-                self._fault(str(error), part, key)
+@contextmanager
+def _placed(part: Pattern, key: str | None = None) -> Iterator[None]:
+    """Errors inside that have no place are about this part, or its property."""
+    try:
+        yield
+    except (GramError, OSError) as error:
+        if not (faults := error.faults if isinstance(error, ValidationError) else ()):
+            _refuse(str(error), part, key)
+        place = Diagnostic.of("", "", part)
+        raise ValidationError.of(
+            each if each.source else evolve(each, span=place.span, source=place.source)
+            for each in faults
+        ) from None
 
-    def _fault(
-        self, message: str, part: Pattern, key: str | None = None, hint: str | None = None
-    ) -> None:
-        self.faults.append(Diagnostic.of("experiment", message, part, key, hint=hint))
+
+def _refuse(
+    message: str, part: Pattern, key: str | None = None, hint: str | None = None
+) -> NoReturn:
+    raise ValidationError.of([Diagnostic.of("experiment", message, part, key, hint=hint)])
+
+
+def _arm_that_says(properties: Mapping[str, Value]) -> Pattern:
+    return Pattern(Subject("", {_ARM}, properties))
 
 
 def _is(label: str, pattern: Pattern) -> bool:
     return label in pattern.value.labels
-
-
-def _map(read: Reader, key: str) -> Mapping[str, Value]:
-    value = read.properties.get(key, pmap())
-    if not isinstance(value, PMap):
-        read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
-    return value
 
 
 def _number(read: Reader, key: str, least: int, default: int | None) -> int | None:
@@ -312,14 +291,12 @@ def read_experiment(
     Raises:
         OSError: the file cannot be read.
         GramDecodeError: it is not gram.
-        ValidationError: something is wrong with it; ``faults`` has everything that was found.
+        ValidationError: something is wrong with it; the fault has its place.
         ConfigurationError: no arm names a library that is given, or a judge cannot be asked.
     """
     text = decode(Path(path).read_bytes(), str(path))
     own = {_name_of(each): each for each in metrics if _name_of(each) not in NAMES}
     written = WrittenExperiment(lenses_ext.parse_program(text, str(path)), tools, own)
-    if written.faults:
-        raise ValidationError.of(written.faults)
     found = written.options
 
     def judged(file: Path) -> MetricLike:
@@ -340,13 +317,14 @@ def experiment_faults(document: Document) -> tuple[Diagnostic, ...]:
 
     Files that it names are read. Nothing runs, and libraries need not be there.
     """
-    if any("hash" in each.value.properties for each in document.patterns[:1]):
-        try:
+    try:
+        if any("hash" in each.value.properties for each in document.patterns[:1]):
             plan_from_patterns(document.patterns, has_hash=True)
-        except ValidationError as error:
-            return tuple(error.faults)
-        return ()
-    return tuple(WrittenExperiment(document).faults)
+        else:
+            WrittenExperiment(document)
+    except ValidationError as error:
+        return tuple(error.faults)
+    return ()
 
 
 def metric_of(named: str | Path, judge: Callable[[Path], MetricLike]) -> MetricLike:

@@ -7,7 +7,7 @@ judge that is right about short answers may be wrong about long ones.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import sqrt
 from statistics import median
@@ -17,7 +17,7 @@ from attrs import asdict, evolve, frozen
 
 from gram import ArgumentError, Diagnostic, dumps
 from gram.errors import expect, expect_all
-from gram.words import counted, nearest
+from gram.words import counted, did_you_mean
 from lenses_ext import Model, ProgramLike, agent_model, view
 
 from ...concurrency import work_on
@@ -25,7 +25,7 @@ from ...errors import AgentError, ValidationError
 from ...execution import Spending, named_model
 from ...history.stores import StoredRun, open_store
 from ...json_text import Json, write_json
-from ...machine import ApprovalPolicy, Effect, Event, Limits
+from ...machine import ApprovalPolicy, Limits
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import LibraryLike, library_of
 from ..cases import Case
@@ -280,10 +280,8 @@ def _faults(cases: Sequence[Case]) -> Iterator[Diagnostic]:
     for column, holds in ((ANSWER, "what was answered"), (LABEL, labels)):
         lacking = [each for each in cases if column not in each.columns]
         for each in lacking[:1] if len(lacking) == len(cases) else lacking:
-            near = nearest(column, each.columns)
-            hint = f'rename {near[0]} to "{column}", if that is it' if near else None
             message = f'there is no {column}: the column "{column}" is {holds}'
-            yield each.fault("ill-typed", message, column, hint)
+            yield each.fault("ill-typed", message, column, did_you_mean(column, each.columns))
     for each in cases:
         if LABEL in each.columns and _label(each) not in _SAID:
             message = f'the column "{LABEL}" is {labels}, found "{_label(each)}"'
@@ -351,7 +349,7 @@ def judged_by(
         tools: its tools.
         name: the name of the metric.
         better: whether higher or lower scores are better.
-        **options: how to run it, see `RunOptions`.
+        **options: how to run it, see `RunOptions`, but for `watch`.
 
     Raises:
         ValidationError: the program is not valid.
@@ -364,13 +362,8 @@ def judged_by(
     asked = named_model(options.get("model")) or view(agent_model, agent)
 
     async def measure(trial: Trial) -> Score:
-        spending, theirs = Spending(), options.get("observe")
-
-        def observe(effect: Effect, event: Event) -> Awaitable[None] | None:
-            spending.count(effect, event)
-            return theirs(effect, event) if theirs else None
-
-        chosen = cast(BeginOptions, {**options, "observe": observe})
+        spending = Spending()
+        chosen = cast(BeginOptions, {**options, "watch": spending.count})
         if trial.run:
             own = f"{trial.run.run}.{file_name(name)}:{os.urandom(4).hex()}"
             chosen["record"] = StoredRun(open_store(trial.run.place), own, closes_store=True)

@@ -26,7 +26,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from difflib import unified_diff
 from functools import cached_property
@@ -41,6 +41,7 @@ import gram
 from gram import Pattern, TaggedString, dumps
 from gram.documents import decode, holding, resolved
 from gram.errors import expect
+from gram.words import counted
 from lenses_ext import Model, write_program
 
 from ...errors import ValidationError
@@ -52,8 +53,8 @@ from ...tools import Tool
 from ..cases import Case, ExpectedCall
 from ..testing import file_name
 from .arms import ReadyArm
-from .chance import ALPHA
-from .comparing import Better, Contrast, Levels, contrasts_of
+from .chance import ALPHA, POWER, findable, findable_rate, smallest_p
+from .comparing import Better, Contrast, Levels, clusters_of, contrasts_of
 from .metrics import Metric, Score, Trial, code_of, short_hash
 
 T = TypeVar("T")
@@ -312,8 +313,7 @@ def _marked(pattern: Pattern, key: str, value: str | None = None) -> Pattern:
 
 
 def _arm_entry(ready: ReadyArm, levels: Levels | None) -> Pattern:
-    arm, usual = ready.arm, asdict(Limits(), recurse=False)
-    limits = asdict(arm.limits or Limits(), recurse=False)
+    arm, limits = ready.arm, ready.arm.limits or Limits()
     named = isinstance(arm.model, str | Model | None)
     told = {
         "name": ready.name,
@@ -322,7 +322,7 @@ def _arm_entry(ready: ReadyArm, levels: Levels | None) -> Pattern:
         "baseUrl": arm.base_url,
         "dialect": arm.dialect,
         "settings": arm.settings,
-        "limits": {name: value for name, value in limits.items() if value != usual[name]},
+        "limits": asdict(limits, recurse=False, filter=lambda each, value: value != each.default),
         "match": arm.match if arm.match != "full" else None,
         "policy": arm.policy and dumps(arm.policy.to_pattern()),
         "withoutResultChecks": arm.check_results is False,
@@ -483,3 +483,75 @@ def folder_of(out: records.PathLike) -> Folder:
     if resolved(path).exists() and not path.is_dir():
         raise NotADirectoryError(20, "an experiment needs a folder, this is a file", str(path))
     return Folder(path)
+
+
+def before_running(plan: Plan) -> Iterator[str]:
+    """What can be said of a plan before anything runs."""
+    free = [each.name for each in plan.cases if each.expects_nothing]
+    if free and "passed" in [each.name for each in plan.metrics]:
+        yield f"any answer passes {counted(len(free), 'case')} that expect nothing, as {free[0]}"
+    if len(plan.arms) == 1:
+        yield "there is one arm: nothing is compared"
+        return
+    (cases, unit), tests = _units(plan), round(ALPHA / plan.alpha)
+    if smallest_p(cases) > ALPHA:
+        repeats = ", however often they are repeated" if plan.repeats > 1 else ""
+        yield (
+            f"these cases cannot reach 5 %: {counted(cases, unit)} cannot give a p-value below "
+            f"{smallest_p(cases):.2g}{repeats}; 6 are the fewest that can"
+        )
+    elif smallest_p(cases) > plan.alpha:
+        yield (
+            f"{counted(cases, unit)} cannot reach 5 % in one of {tests} comparisons alone: "
+            f"corrected, their smallest p-value is {smallest_p(cases) * tests:.2g}"
+        )
+
+
+def _units(plan: Plan) -> tuple[int, str]:
+    """How many cases stand for themselves, or how many clusters of them, which may be all alike."""
+    clusters = clusters_of(plan.cases)
+    return (len(set(clusters)), "cluster") if clusters else (len(plan.cases), "case")
+
+
+def what_it_finds(plan: Plan) -> Iterator[str]:
+    """Which differences in the primary metric a plan finds, and how often."""
+    is_rate = any(each.name == plan.primary and each.worst is False for each in plan.metrics)
+    (cases, unit), tests = _units(plan), round(ALPHA / plan.alpha)
+    among = f", as one of {tests} tests" if tests > 1 else ""
+    for kind, what in enumerate(("a difference", "a main effect", "an interaction")):
+        group = [each for each in plan.contrasts if len(each.factors) == kind]
+        if not group:
+            continue
+        runs = plan.repeats * min(len(side) for each in group for side in (each.minus, each.plus))
+        for words, size in _sizes(cases, runs, plan.alpha, is_rate=is_rate):
+            size = size and size * max(1, kind)  # a pair is twice what its groups differ by
+            if size is None or (is_rate and size > max(1, kind)):
+                yield f"{counted(cases, unit)} are too few to find {what}{among} ({words})"
+            else:
+                said = f"{100 * size:.0f} points" if is_rate else f"{size:.2g}"
+                yield (
+                    f"{counted(cases, unit)} find {what} in {plan.primary} of {said} "
+                    f"{POWER:.0%} of the time{among} ({words})"
+                )
+
+
+def _sizes(
+    cases: int, runs: int, alpha: float, *, is_rate: bool
+) -> Iterator[tuple[str, float | None]]:
+    """What is found, by what has to be assumed of the cases.
+
+    Args:
+        cases: how many cases there are.
+        runs: how many runs of a case are averaged.
+        alpha: how often what is alike may be found to differ.
+        is_rate: whether the metric is yes or no.
+    """
+    if not is_rate:
+        words = "in standard deviations of the cases' differences"
+        yield words, findable(cases, deviation=1.0, alpha=alpha)
+    elif runs > 1:
+        words = "each run an even chance, effects alike in all cases"
+        yield words, findable_rate(cases, runs, alpha=alpha)
+    else:
+        for words, lost in (("where no case is lost", 0.0), ("where one in ten is", 0.1)):
+            yield words, findable(cases, lost=lost, alpha=alpha)

@@ -18,7 +18,9 @@ from ...history.stores import open_store
 from ...json_text import Json
 from ...shown import shortened
 from ...views import Interval, facts, interval_plot, page, run_page, table
-from .comparing import Comparison, Estimate, clusters_of, factors_of
+from ..cases import Case
+from .chance import ALPHA, wilson
+from .comparing import Comparison, Estimate, Scores, clusters_of, factors_of, pass_rate, slices
 
 if TYPE_CHECKING:
     from .experiment import Experiment
@@ -346,3 +348,60 @@ def _page(trial: Trial, folder: Path) -> str | None:
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / name, page)
     return f"{quote(folder.name)}/{quote(name)}"
+
+
+def pass_rate_text(
+    cases: Sequence[Case], passed: Scores, at_least: int, columns: Sequence[str]
+) -> Iterator[str]:
+    """How often runs pass, and what that shows, a line or a table after another.
+
+    Args:
+        cases: the cases.
+        passed: a row for each of them, in it 1 for each run that passed, and else 0.
+        at_least: how many runs of a case have to pass.
+        columns: the columns whose slices are told.
+    """
+    from scipy.stats import binom  # imported late: it takes longer than a short program
+
+    rate, repeats = pass_rate(cases, passed), len(passed[0])
+    runs = f" × {repeats} runs" if repeats > 1 else ""
+    yield f"pass rate {within(rate)}: {counted(len(cases), 'case')}{runs} ({rate.method})"
+    yield "intervals are of 95 %: of the rate of all cases like these, and of each case alone"
+    if repeats > 1:
+        shares = {share: binom.sf(at_least - 1, repeats, share) for share in (0.95, 0.8, 0.5)}
+        told = (f"{percent(share)} of the time: {percent(n)}" for share, n in shares.items())
+        often, least = ", ".join(told), percent(wilson(repeats, repeats).low)
+        yield f"tests in which a case gets at least {at_least} of {repeats}, if it passes {often}"
+        yield f"{repeats} of {repeats} may be luck: the case may pass only {least} of the time"
+    if not columns:
+        return
+    rows = [["", "cases", "pass rate", "p", "corrected", ""]]
+    for each in slices(cases, passed, columns):
+        tested = (each.p_value, each.p_corrected)
+        differs = each.p_corrected is not None and each.p_corrected <= ALPHA
+        said = "differs from the others" if differs else "no difference shown"
+        p_values = ["" if p is None else p_text(p) for p in tested]
+        row = [_named(each.column, each.value), str(each.cases), within(each.rate), *p_values]
+        rows.append([*row, said if each.p_corrected is not None else ""])
+    yield f"\n{aligned(rows)}\np: each against all other cases; corrected: for all of them (Holm)"
+
+
+def compared_by_text(experiment: Experiment, columns: Sequence[str]) -> Iterator[str]:
+    """What the primary metric says of the slices by each column, as a table each."""
+    for column in columns:
+        rows = [["", "cases", "difference", "p", "corrected", ""]]
+        for kind, each in experiment.compared_by(column):
+            what = f"{_named(column, kind)}: {each.name}"
+            p_values = (p_text(each.p_value), p_text(each.p_corrected))
+            rows.append([what, str(each.cases), within(each), *p_values, verdict(each)])
+        tested = f"corrected: for all slices by {column} (Holm)"
+        yield f"{experiment.plan.primary} by {column}\n{aligned(rows)}\n{tested}"
+
+
+def _named(column: str, value: str) -> str:
+    return f"{column}={value}" if value else f"without {column}"
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent."""
+    return f"{100 * share:.0f} %"

@@ -32,7 +32,7 @@ from ...tools import is_from_outside
 from ..cases import Case
 from ..experiments import Trial
 from ..experiments.arms import ReadyArm
-from ..experiments.forecast import Spent
+from ..experiments.carrying_out import Spent
 
 Candidate: TypeAlias = Mapping[str, str]
 """Texts by path: strings as they are, other values in gram notation."""

@@ -37,8 +37,7 @@ from ...history.records import PathLike, Reader, add_to_file, pattern_line
 from ..cases import Case, Checks, RubricJudge
 from ..experiments import Arm, Budget, Experiment, Metric, MetricLike, Trial, ab, require_statistics
 from ..experiments.arms import ready
-from ..experiments.carrying_out import cases_of, expect_counts, prepare
-from ..experiments.forecast import Spent, taken, too_little
+from ..experiments.carrying_out import Spent, cases_of, expect_counts, prepare, taken, too_little
 from ..experiments.metrics import score_of, short_hash
 from ..experiments.plan import entries_of, entry, make_plan, read_entry
 from . import searching

@@ -35,8 +35,8 @@ from ...history.records import pattern_line
 from ...json_text import Json
 from ..cases import Case
 from ..experiments import Budget, Comparison, Experiment, Metric, Trial
+from ..experiments.carrying_out import Spent, in_unit
 from ..experiments.chance import ALPHA, findable, smallest_p, wilson
-from ..experiments.forecast import Spent, in_unit
 from ..experiments.metrics import MEASURES, short_hash, texts
 from ..experiments.plan import entry, read_entry
 from .changes import Candidate, diff_of

@@ -127,7 +127,7 @@ def test_answers_are_held_to_a_type_or_a_schema(folder: Path, model_server: Mode
     printed(declared, 0, "schema *     100.0 %")
     scores = [each["scores"]["schema"]["value"] for each in json.loads(named.stdout)["trials"]]
     assert sorted(scores) == [False, True]
-    refused(none, 4, "no agent declares a type of its answer; name a schema")
+    refused(none, 4, "no agent declares a type; name a schema")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"type": "nope"}'])

@@ -53,7 +53,7 @@ SHORT = '"Sorry, no."'
         ({"contains": ["no", "yes"]}, [f'contains: the answer does not contain "yes": {SHORT}']),
         (
             {"contains": "sorry"},
-            [f'contains: the answer does not contain "sorry" (only capitals differ): {SHORT}'],
+            [f'contains: the answer does not contain "sorry": {SHORT}'],
         ),
         ({"matches": r"^\d"}, [rf"matches: the answer does not match ^\d: {SHORT}"]),
         ({"json": {"a": 1}}, [f"json: the answer is not JSON: {SHORT}"]),
@@ -114,10 +114,10 @@ def test_every_part_of_an_object_is_a_subset_of_it(whole: dict[str, Any], data: 
 @pytest.mark.parametrize(
     ("expected", "message"),
     [
-        ({"contains": []}, "contains must be a text that is not empty"),
-        ({"matches": "a("}, r"matches is no regular expression: .*unterminated subpattern"),
-        ({"matches": "(?!x)y"}, "matches is not searched in linear time.*looks around or back"),
-        ({"schema": {"pattern": "(a)\\1"}}, "schema is not searched in linear time"),
+        ({"contains": []}, "contains must have a text"),
+        ({"matches": "a("}, r"matches has no regular expression as Rust"),
+        ({"matches": "(?!x)y"}, "matches has no regular .*look neither around nor back"),
+        ({"schema": {"pattern": "(a)\\1"}}, "schema has no regular expression as Rust"),
         ({"schema": {"type": "no"}}, "schema is not a JSON Schema"),
         ({"json": "x"}, "json must be an object of paths and values"),
         ({"not_": {"contain": "x"}}, 'not has no "contain"; did you mean contains'),
@@ -125,7 +125,7 @@ def test_every_part_of_an_object_is_a_subset_of_it(whole: dict[str, Any], data: 
         ({"not_": {}}, "not must be an object"),
         ({"not_": {"calls": []}}, "not calls names nothing that may not be"),
         ({"schema": {"typ": "object", "title": "x"}}, "schema has no keyword that refuses"),
-        ({"matches": "(?-u)a"}, "matches is no regular expression"),
+        ({"matches": "(?-u)a"}, "matches has no regular expression"),
         ({"max_cost": "1"}, 'max_cost must be a number from 0 on, found "1"'),
         ({"max_calls": True}, "max_calls must be a number"),
     ],

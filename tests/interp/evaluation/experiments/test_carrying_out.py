@@ -51,7 +51,6 @@ def test_an_arm_that_is_right_beats_one_that_is_wrong() -> None:
     assert one.interval is not None
     assert one.interval.low > 0.5
     assert "good is better" in found.table()
-    assert "p = 0.000488" in repr(found)
     assert repr(one).startswith("<Comparison of passed: good − bad +1 [")
     assert repr(one).endswith("], p = 0.000488, 12 cases>")
     assert repr(found.trials[0]).startswith("<Trial of ")
@@ -226,29 +225,6 @@ def test_a_library_that_is_entered_is_left_when_its_run_has_ended() -> None:
     ab([Case(name=each, input="Hello, I'm Ada!") for each in "xy"], arms, seed=1, jobs=1)
 
     assert lives == ["entered", "left", *["entered", "called", "left"] * 2]
-
-
-def test_other_runs_go_on_while_a_library_is_entered() -> None:
-    both = asyncio.Barrier(2)
-
-    class Slow:
-        def __enter__(self) -> ToolLibrary:
-            return greeting(str)
-
-        async def __aenter__(self) -> ToolLibrary:
-            await both.wait()
-            return greeting(str)
-
-        def __exit__(self, *_: object) -> None: ...
-
-        async def __aexit__(self, *_: object) -> None:
-            await both.wait()
-
-    arms = {"a": Arm(EXAMPLES / "hello_world.gram", Slow, "Offline/rehearsal")}
-    found = ab([Case(name=each, input="Hello, I'm Ada!") for each in "xy"], arms, seed=1, jobs=2)
-
-    assert [each.failure for each in found.trials] == [None, None]
-    assert both.n_waiting == 0
 
 
 def test_edits_and_settings_of_an_arm_are_those_of_its_runs(tmp_path: Path) -> None:

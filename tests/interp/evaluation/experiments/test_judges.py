@@ -102,7 +102,7 @@ def test_what_is_no_label_and_a_judge_of_numbers_are_refused(tmp_path: Path) -> 
     case = Case(name="c", input="q", columns={"answer": "a", "label": "maybe"})
     judge = Metric("judge", lambda run: 0.5)
     (tmp_path / "l.csv").write_text("input,answer,Label\none,1,yes\n")
-    with pytest.raises(ValidationError, match=r"l\.csv:2:1: .* no label(.|\n)*rename Label to"):
+    with pytest.raises(ValidationError, match=r"l\.csv:2:1: .* no label(.|\n)*did you mean Label"):
         measure_judge(judge, read_cases(tmp_path / "l.csv"))
     untyped = parse_program('[judge:Agent {instruction: "Judge.", model: "Offline/rehearsal"}]')
     with pytest.raises(ConfigurationError, match="must declare the type of its answer"):

@@ -10,8 +10,7 @@ from scipy import stats
 
 from interp import Case, ab
 from interp.evaluation import RubricJudge
-from interp.evaluation.experiments.comparing import Scores
-from interp.evaluation.experiments.slices import compared_by, pass_rate, reached, slices
+from interp.evaluation.experiments.comparing import Scores, pass_rate, slices
 from tests.interp.evaluation.experiments.worlds import Answering, arm, half, wrong
 
 
@@ -88,14 +87,9 @@ def test_arms_are_compared_in_each_slice_by_clusters_and_with_one_judge() -> Non
     (whole,) = found.comparisons
     assert (whole.difference, whole.clusters, whole.test) == (0.5, 8, "sign flips of clusters")
     assert (whole.p_value, whole.smallest_p) == (2 / 2**8, 2 / 2**8)
-    slices_found = compared_by(found, "kind")
+    slices_found = found.compared_by("kind")
     assert [(kind, each.difference) for kind, each in slices_found] == [("even", 0), ("odd", 1)]
     assert [each.p_corrected for _, each in slices_found] == [1, 2 * 2 / 2**8]
     assert "32 cases in 8 clusters × 2 arms" in found.table()
     (usage, _) = found.judges["passed"]
     assert usage.total_tokens is None  # the judge of this test counts none
-
-
-@pytest.mark.parametrize("rate", [0.0, 0.3, 0.8, 1.0])
-def test_how_often_runs_reach_is_binomial(rate: float) -> None:
-    assert reached(rate, 4, 5) == pytest.approx(stats.binom.sf(3, 5, rate))
