@@ -24,12 +24,14 @@ FILE = Path("agents.gram").resolve()
 MIDDLE = TEXT.index("say80")
 BROKEN = TEXT[: TEXT.index("]\n", MIDDLE)] + TEXT[TEXT.index("]\n", MIDDLE) + 1 :]
 
+LAST = Meaning(OpenFile(TEXT, FILE, "utf-16"), {})
+
 _typed = count()
 
 
 def after_a_key(text: str) -> Meaning:
     """What an open file means that has just been changed."""
-    file = OpenFile(f"{text}// {next(_typed)}\n", FILE, "utf-16", TEXT)
+    file = OpenFile(f"{text}// {next(_typed)}\n", FILE, "utf-16", LAST)
     return Meaning(file, {FILE: file})
 
 

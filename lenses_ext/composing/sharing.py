@@ -19,20 +19,11 @@ from gram.errors import expect, expect_all
 from gram.trees import WHOLE, Pattern, Subject, TreePath, Value, is_header, is_reference, walk
 from gram.words import counted, did_you_mean
 
+from .. import names
 from ..errors import FocusError, ProgramError
 from ..labels import DEFINITIONS, is_runnable, is_tool
 from ..language import each_agent, with_skills
-from ..names import (
-    IMPORTS,
-    Definition,
-    Program,
-    Project,
-    diagnose,
-    expect_documents,
-    program_of,
-    reached,
-    resolve,
-)
+from ..names import IMPORTS, Definition, Program
 from ..optics import any_property, collect, over, put
 from ..rules import PROGRAM_CHECKS
 from ..signatures import parse_program, with_other_elements
@@ -126,7 +117,7 @@ def share_definition(documents: Mapping[Path, Document], name: str, into: Path) 
         FocusError: fewer than two files define it, or the definitions differ in more than words.
     """
     by = "share_definition"
-    expect_documents(documents, by=by)
+    names.expect_documents(documents, by=by)
     expect(name, str, "name", by=by)
     expect(into, Path, "into", by=by)
     found: dict[Path, tuple[Pattern, tuple[Pattern, ...]]] = {}
@@ -191,7 +182,7 @@ def _named(patterns: Iterable[Pattern], name: str) -> list[Pattern]:
     return [each for each in patterns if each.value.identity == name and not is_reference(each)]
 
 
-def bundle(project: Project) -> Document:
+def bundle(project: names.Project) -> Document:
     """The first file of a project with what it uses of the others behind it, and without imports.
 
     A definition whose name means something else at the top of that text is put inside the agents
@@ -202,16 +193,16 @@ def bundle(project: Project) -> Document:
         ProgramError: the project has errors, or definitions of one name cannot be in one text (the
             message has their places).
     """
-    expect(project, Project, "project", by="bundle")
-    if errors := only_errors(diagnose(project, PROGRAM_CHECKS)):
+    expect(project, names.Project, "project", by="bundle")
+    if errors := only_errors(names.diagnose(project, PROGRAM_CHECKS)):
         raise ProgramError.of(errors)
-    program = program_of(project, by="bundle")
+    program = names.program_of(project, by="bundle")
     made = _Bundling(program, project.document.patterns)
     bundled = project.document.replace(made.patterns())
     for each in program.outermost:
         if is_runnable(each.pattern):
             try:
-                if resolve(bundled, each.name) == resolve(project, each.name):
+                if names.resolve(bundled, each.name) == names.resolve(project, each.name):
                     continue
             except ProgramError:
                 pass
@@ -227,7 +218,7 @@ class _Bundling:
         self._first = first
         used: set[TreePath] = set()
         for each in program.outermost:
-            used |= reached(program, each)
+            used |= names.reached(program, each)
         tops = sorted(program.tops, key=lambda each: each.path)
         meant = (each for each in tops if each.scope == WHOLE or each.path in used)
         self._same = grouped((each.name, each) for each in meant)

@@ -9,9 +9,6 @@ from .parts import (
     elements_with,
     expect_definition,
     identity,
-    labelled,
-    optional,
-    required,
     text,
     with_elements,
 )

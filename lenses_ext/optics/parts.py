@@ -14,21 +14,11 @@ import attrs
 from pyrsistent import PMap, pmap
 
 from gram import GramError, Pattern, Subject, Value, is_reference
-from gram.errors import expect, expect_all
+from gram.errors import expect
 
 from ..errors import FocusError, MissingPartError, PartError, value_in_words
-from .typed import (
-    Getter,
-    Lens,
-    Prism,
-    Traversal,
-    lens_of,
-    prism_of,
-    put,
-    refusal,
-    traversal_of,
-    view,
-)
+from . import typed
+from .typed import Lens, lens_of, put
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -77,38 +67,6 @@ def identity(name: str, doc: str = "") -> Lens[Pattern, str]:
     return lens_of(name, get, set_, "value.identity", doc)
 
 
-def required(name: str, key: str, codec: Codec[A, B], doc: str = "") -> Lens[Pattern, A, B]:
-    """The lens onto a property that has to be there."""
-    return _property("required", name, key, codec, doc, True)
-
-
-def optional(
-    name: str, key: str, codec: Codec[A, B], doc: str = ""
-) -> Lens[Pattern, A | None, B | None]:
-    """The lens onto a property that may be absent: None, and setting None removes it."""
-    return _property("optional", name, key, codec, doc, False)
-
-
-def _property(
-    by: str, name: str, key: str, codec: Codec[Any, Any], doc: str, is_needed: bool
-) -> Lens[Pattern, Any, Any]:
-    expect(key, str, "key", by=by)
-    expect(codec, Codec, "codec", by=by)
-
-    def get(pattern: Pattern) -> Any:
-        found: Any = pattern.value.properties.get(key)
-        if found is None and is_needed:
-            expect_definition(pattern)
-            raise MissingPartError("no such property")
-        return None if found is None else codec.decode(found)
-
-    def set_(pattern: Pattern, new: Any) -> Pattern:
-        given = codec.encode(new) if is_needed or new is not None else None
-        return _with_property(pattern, key, given)
-
-    return lens_of(name, get, set_, f"value.properties.{key}", doc)
-
-
 def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:
     """The lens onto a property of any type, or along ``inside`` onto an entry of the map it is.
 
@@ -122,9 +80,6 @@ def any_property(key: str, *inside: str) -> Lens[Pattern, Value | None]:
     >>> dumps(put(any_property("settings", "seed"), 2, agent))
     '(a {settings: {seed: 2}})'
     """
-
-    for each in (key, *inside):
-        expect(each, str, "key", by="any_property")
 
     def entries(value: Any, depth: int) -> PMap[str, Value]:
         if value is None:
@@ -174,9 +129,6 @@ def elements_with(
         doc: what ``help`` says of it.
     """
 
-    expect(chosen, Callable, "chosen", by="elements_with")
-    expect(what, str, "what", by="elements_with")
-
     def get(pattern: Pattern) -> tuple[Pattern, ...]:
         return tuple(filter(chosen, pattern.elements))
 
@@ -202,30 +154,13 @@ def elements_with(
 
 def each_of(
     name: str, children: Lens[Pattern, tuple[Pattern, ...], Iterable[Pattern]], doc: str = ""
-) -> Traversal[Pattern, Pattern]:
+) -> typed.Traversal[Pattern, Pattern]:
     """The traversal over the patterns that a lens shows as a tuple."""
-    expect(children, Lens, "children", by="each_of")
 
     def builder(pattern: Pattern, new: Iterable[Pattern]) -> Pattern:
         return put(children, tuple(new), pattern)
 
-    return traversal_of(name, lambda state: view(children, state), builder, doc)
-
-
-def labelled(name: str, labels: Iterable[str], doc: str = "") -> Prism[Pattern, Pattern]:
-    """The prism onto a pattern itself when it carries one of some labels."""
-    wanted = frozenset(expect_all(labels, str, "labels", by="labelled"))
-
-    def matches(state: object) -> bool:
-        return isinstance(state, Pattern) and bool(state.value.labels & wanted)
-
-    def pack(focus: Pattern) -> Pattern:
-        if not matches(focus):
-            error = PartError(f"expected the label {' or '.join(sorted(wanted))}")
-            raise refusal(name, "value.labels", focus, error)
-        return focus
-
-    return prism_of(name, matches, pack, doc)
+    return typed.traversal_of(name, lambda state: typed.view(children, state), builder, doc)
 
 
 def with_elements(optic: str, pattern: Pattern, elements: Iterable[Pattern]) -> Pattern:
@@ -234,12 +169,10 @@ def with_elements(optic: str, pattern: Pattern, elements: Iterable[Pattern]) -> 
     Raises:
         FocusError: it would nest too deeply.
     """
-    expect(pattern, Pattern, "pattern", by="with_elements")
-    expect(elements, Iterable, "elements", by="with_elements")
     try:
         return attrs.evolve(pattern, elements=tuple(elements))
     except GramError as error:
-        raise refusal(optic, "elements", pattern, error) from None
+        raise typed.refusal(optic, "elements", pattern, error) from None
 
 
 def expect_definition(pattern: Pattern) -> None:
@@ -271,7 +204,7 @@ def _with_subject(pattern: Pattern, **changes: Any) -> Pattern:
     return attrs.evolve(pattern, value=attrs.evolve(pattern.value, **changes))
 
 
-G = TypeVar("G", bound=Getter[Any, Any])
+G = TypeVar("G", bound=typed.Getter[Any, Any])
 
 
 class Vocabulary:
@@ -292,23 +225,42 @@ class Vocabulary:
         self._prefix, self._labels = prefix, labels
         self.properties: dict[str, Lens[Pattern, Any, Any]] = {}
         self.needed: set[str] = set()
-        self.words: dict[str, Getter[Pattern, Any]] = {}
+        self.words: dict[str, typed.Getter[Pattern, Any]] = {}
 
     def required(
         self, key: str, codec: Codec[A, B], doc: str, name: str = ""
     ) -> Lens[Pattern, A, B]:
         """Declare a property that has to be there; gives its lens, whose ``help`` is ``doc``."""
-        lens = required(name or f"{self._prefix}_{key}", key, codec, f"{doc}.")
-        self.properties[key] = lens
         self.needed.add(key)
-        return lens
+        return self._property(key, codec, f"{doc}.", name)
 
     def optional(
         self, key: str, codec: Codec[A, B], doc: str, name: str = ""
     ) -> Lens[Pattern, A | None, B | None]:
-        """Declare a property that may be absent; gives its lens, which shows None then."""
-        doc = f"{doc}; None if it does not say."
-        self.properties[key] = lens = optional(name or f"{self._prefix}_{key}", key, codec, doc)
+        """Declare a property that may be absent; gives its lens, which shows None then.
+
+        Setting None removes it.
+        """
+        return self._property(key, codec, f"{doc}; None if it does not say.", name)
+
+    def _property(
+        self, key: str, codec: Codec[Any, Any], doc: str, name: str
+    ) -> Lens[Pattern, Any, Any]:
+        is_needed = key in self.needed
+
+        def get(pattern: Pattern) -> Any:
+            found: Any = pattern.value.properties.get(key)
+            if found is None and is_needed:
+                expect_definition(pattern)
+                raise MissingPartError("no such property")
+            return None if found is None else codec.decode(found)
+
+        def set_(pattern: Pattern, new: Any) -> Pattern:
+            given = codec.encode(new) if is_needed or new is not None else None
+            return _with_property(pattern, key, given)
+
+        name, path = name or f"{self._prefix}_{key}", f"value.properties.{key}"
+        self.properties[key] = lens = lens_of(name, get, set_, path, doc)
         return lens
 
     def word(self, word: str, lens: G) -> G:
@@ -316,10 +268,21 @@ class Vocabulary:
         self.words[word] = lens
         return lens
 
-    def prism(self, name: str) -> Prism[Pattern, Pattern]:
+    def prism(self, name: str) -> typed.Prism[Pattern, Pattern]:
         """The prism onto a pattern that has one of the labels."""
         labels = " or ".join(sorted(self._labels))
-        return labelled(name, self._labels, f"A pattern itself, if it is labelled {labels}.")
+
+        def matches(state: object) -> bool:
+            return isinstance(state, Pattern) and bool(state.value.labels & self._labels)
+
+        def pack(focus: Pattern) -> Pattern:
+            if not matches(focus):
+                error = PartError(f"expected the label {labels}")
+                raise typed.refusal(name, "value.labels", focus, error)
+            return focus
+
+        doc = f"A pattern itself, if it is labelled {labels}."
+        return typed.prism_of(name, matches, pack, doc)
 
     def make(self, by: str, name: str, label: str, properties: Mapping[str, Any]) -> Pattern:
         """Make a pattern of its name, its label and its properties but those that are None.

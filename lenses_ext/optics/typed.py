@@ -186,7 +186,11 @@ class Lens(Getter[S, A_co], Settable[S, A_co, New]):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Lens[S, Any, Any]: ...
+        @overload
+        def __getitem__(self: Lens[B, tuple[C, ...], Any], key: int) -> Lens[B, C, C]: ...
+        @overload
         def __getitem__(self, key: Any) -> Lens[S, Any, Any]: ...
+        def __getitem__(self, key: Any) -> Any: ...
 
     @overload  # type: ignore[override]  # a lens composed with a lens is more than a getter
     def __and__(self, other: Lens[A_co, C, D]) -> Lens[S, C, D]: ...
@@ -294,7 +298,9 @@ def lens_of(
         path: where the part is, such as ``value.properties.model``.
         doc: what ``help`` says of it.
     """
-    _expect_functions("lens_of", name, getter, setter)
+    expect(name, str, "name", by="lens_of")
+    expect(getter, Callable, "getter", by="lens_of")
+    expect(setter, Callable, "setter", by="lens_of")
     get, set_ = (_of_pattern(name, path, each) for each in (getter, setter))
     return Lens(_named(optics.Lens(get, set_), name, doc, path))
 
@@ -303,7 +309,6 @@ def computed(
     name: str, getter: Callable[[Pattern], A], path: str = "", doc: str = ""
 ) -> Getter[Pattern, A]:
     """A getter of a function of the pattern; see `lens_of`."""
-    _expect_functions("computed", name, getter)
     made = optics.Getter(_of_pattern(name, path, getter))
     return Getter(_named(made, name, doc, path))
 
@@ -315,7 +320,6 @@ def traversal_of(
     doc: str = "",
 ) -> Traversal[S, A, B]:
     """A traversal of two functions: the parts of a whole, and the whole with as many others."""
-    _expect_functions("traversal_of", name, folder, builder)
     return Traversal(_named(optics.Traversal(folder, builder), name, doc))
 
 
@@ -323,19 +327,11 @@ def prism_of(
     name: str, matches: Callable[[object], bool], pack: Callable[[A], A], doc: str = ""
 ) -> Prism[A, A]:
     """A prism onto the whole itself where it ``matches``; ``pack`` checks one before it is set."""
-    _expect_functions("prism_of", name, matches, pack)
 
     def unpack(state: A) -> Any:
         return Just(state) if matches(state) else Nothing()
 
     return Prism(_named(optics.Prism(unpack, pack), name, doc))
-
-
-def _expect_functions(by: str, name: object, *functions: object) -> None:
-    expect(name, str, "name", by=by)
-    for each in functions:
-        if not callable(each):
-            raise ArgumentError(f"{by}: expected a function, got {type(each).__name__}")
 
 
 class _Attribute(optics.GetattrLens):  # type: ignore[misc]  # lenses is untyped

@@ -24,32 +24,19 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from pyrsistent import PMap
 
-from gram import GramDecodeError, Pattern, Symbol, TreePath, is_reference, loads_one, origin
+from gram import Pattern, Symbol, TreePath, is_reference, loads_one, origin
 from gram.comparing import AsWritten, Bound, find_matches, rewrite as rewritten
 from gram.errors import expect
 from gram.trees import WHOLE, exact, pattern_at, walk
 from gram.words import did_you_mean
 
+from .. import language
 from ..errors import FocusError, PartError, ProgramError
 from ..labels import TOOL, TOOLS, is_agent, is_runnable, is_tool
-from ..language import (
-    AGENTS,
-    TOOL_SPECS,
-    WORKFLOW_PARTS,
-    Model,
-    is_arrows,
-    is_node,
-    parameter,
-    parameter_names,
-    tool_parameters,
-    tool_spec_of,
-    tool_spec_schema,
-    traversal_at,
-)
 from ..names import D, Program, ProgramLike, program_of, tool_with_types, with_patterns
 from ..optics import Getter, Traversal, Vocabulary, any_property, computed, optic_name, view
 from ..signatures import basic, is_typed_path
-from .place import ANY, Kind, PathError, Place, read_path, write_path
+from .place import ANY, Kind, PathError, Place, gram_value, read_path, write_path
 
 _NAMED = {Kind.PATTERN, Kind.PARAMETER}
 """What ``*`` leads to; parts and properties are named one by one."""
@@ -197,12 +184,12 @@ class _Document:
             case Kind.TOOLS:
                 return self._named(place, is_tool)
             case Kind.NODES:
-                return chain(self._named(place, is_node), self._named_in_arrows(place))
+                return chain(self._named(place, language.is_node), self._named_in_arrows(place))
             case Kind.ARROWS:
                 return self._arrows(place)
             case Kind.PARAMETERS:
-                names = parameter_names(place.pattern(self.patterns))
-                lenses = ((name, parameter(name)) for name in names)
+                names = language.parameter_names(place.pattern(self.patterns))
+                lenses = ((name, language.parameter(name)) for name in names)
                 return ((name, _part(place, name, it, Kind.PARAMETER)) for name, it in lenses)
             case Kind.PARAMETER | Kind.PROPERTY:
                 found = place.get(self.patterns)
@@ -237,10 +224,12 @@ class _Document:
         if is_runnable(pattern) or is_tool(pattern):
             yield "schema", _part(place, "schema", self._schema(place.tree_path))
         if is_runnable(pattern):
-            yield from _parts(place, AGENTS if is_agent(pattern) else WORKFLOW_PARTS, properties)
+            known = language.AGENTS if is_agent(pattern) else language.WORKFLOW_PARTS
+            yield from _parts(place, known, properties)
         elif is_tool(pattern):
-            yield "parameters", _part(place, "parameters", tool_parameters, Kind.PARAMETERS)
-            yield from _parts(place, TOOL_SPECS, properties)
+            lens = language.tool_parameters
+            yield "parameters", _part(place, "parameters", lens, Kind.PARAMETERS)
+            yield from _parts(place, language.TOOL_SPECS, properties)
         yield from ((key, _property(place, key)) for key in sorted(properties))
 
     def _named(
@@ -276,7 +265,7 @@ class _Document:
     def _arrows(self, place: Place) -> Iterator[tuple[str, Place]]:
         """The paths of arrows, by their numbers."""
         elements = enumerate(place.pattern(self.patterns).elements)
-        places = [(*place.tree_path, index) for index, each in elements if is_arrows(each)]
+        places = [(*place.tree_path, index) for index, each in elements if language.is_arrows(each)]
         for number, path in enumerate(places, 1):
             yield str(number), Place((*place.words, str(number)), Kind.PATTERN, path)
 
@@ -292,9 +281,9 @@ class _Document:
                 whole = pattern if known is None else tool_with_types(self._program, known)
             except ProgramError as error:
                 raise PartError(error.faults[0].message, error.faults[0].hint) from None
-            return view(tool_spec_schema, tool_spec_of(whole))
+            return view(language.tool_spec_schema, language.tool_spec_of(whole))
 
-        return computed(optic_name(tool_spec_schema), schema)
+        return computed(optic_name(language.tool_spec_schema), schema)
 
 
 def _parts(
@@ -320,7 +309,7 @@ def _property(place: Place, key: str, lens: Getter[Pattern, Any] | None = None) 
     if lens is None:
         lens = any_property(*keys)
         if len(inside) > len(keys):
-            lens = parameter(inside[1]) & lens
+            lens = language.parameter(inside[1]) & lens
     return Place((*place.words, key), Kind.PROPERTY, place.tree_path, lens, inside, keys)
 
 
@@ -383,7 +372,7 @@ def read_condition(text: str) -> Condition:
             hint = """write PATH = VALUE or PATH != VALUE, joined by "and" and "or\""""
             raise PathError(f"{text!r} is no condition at character {at + 1}: {hint}", text)
         path, sign, value, joined = found.groups()
-        groups[-1].append((read_path(path), sign == "=", _value(value)))
+        groups[-1].append((read_path(path), sign == "=", gram_value(value)))
         at = found.end()
         if not joined:
             return tuple(map(tuple, groups))
@@ -391,18 +380,10 @@ def read_condition(text: str) -> Condition:
             groups.append([])
 
 
-def _value(text: str) -> Any:
-    try:
-        value = loads_one(f"{{value: {text}}}").value.properties["value"]
-    except GramDecodeError:
-        return text
-    return value.value if isinstance(value, Symbol) else value
-
-
 def _same(found: Any, value: Any) -> bool:
-    if isinstance(found, tuple) and any(isinstance(each, Model) for each in found):
+    if isinstance(found, tuple) and any(isinstance(each, language.Model) for each in found):
         return any(str(each) == value for each in found)
-    if isinstance(found, Symbol | Model):
+    if isinstance(found, Symbol | language.Model):
         found = str(found)
     return exact(found) == exact(value)
 
@@ -442,7 +423,7 @@ class AsMeant(AsWritten):
         holder = next((each for each in holders if each in self._program.runnables), None)
         if holder is None:
             return path
-        if holder != path[:-1] and not is_arrows(
+        if holder != path[:-1] and not language.is_arrows(
             pattern_at(self.patterns, path[: len(holder) + 1])
         ):
             return path
@@ -507,7 +488,7 @@ def each_match(
         places = {each.place.tree_path for each in found}
         return {path: pattern_at(patterns, path) for path in sorted(places)}
 
-    return traversal_at("each_match", paths, "Each pattern that a query finds.")
+    return language.traversal_at("each_match", paths, "Each pattern that a query finds.")
 
 
 def rewrite(

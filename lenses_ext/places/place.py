@@ -100,7 +100,7 @@ def read_value(text: str, old: object) -> Pattern | Value | tuple[Pattern, ...]:
         return text
     if isinstance(old, Pattern):
         return read_pattern(text)
-    value = _gram_value(text)
+    value = gram_value(text)
     if isinstance(old, tuple) and value == text:
         with suppress(GramDecodeError):  # what is empty or not gram is a text
             return loads(text) or text
@@ -123,7 +123,7 @@ def read_pattern(text: str, name: str = "VALUE") -> Pattern:
     return found[0]
 
 
-def _gram_value(text: str) -> Value:
+def gram_value(text: str) -> Value:
     """Read a value in gram notation; a bare word, or a text that is no value, is a string."""
     try:
         document = parse_gram(f"{{value: {text}\n}}")

@@ -1,10 +1,7 @@
 """The types of tools: read, checked, written, and turned into JSON Schemas and back."""
 
 from .faults import SignatureError
-from .from_schema import (
-    json_schema_diagnostics as json_schema_diagnostics,
-    json_schema_to_type_signature,
-)
+from .from_schema import json_schema_to_type_signature
 from .parsing import (
     parse_type_signature,
     result_schema,

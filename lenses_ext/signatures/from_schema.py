@@ -59,27 +59,6 @@ def json_schema_to_type_signature(
     return write_type_signature(signature)
 
 
-def json_schema_diagnostics(schema: object) -> list[Diagnostic]:
-    """What is wrong with the schema of a tool's parameters.
-
-    Errors keep it from becoming a signature. A default that does not fit its own type is a
-    warning: it is kept, unread.
-
-    >>> [f.message for f in json_schema_diagnostics({"type": "array"})]
-    ['the parameters of a tool are an object, but the schema has type "array"']
-    """
-    errors = _not_an_object(schema) or _errors(schema)
-    if errors or not isinstance(schema, dict):
-        return errors
-    misfits = _SchemaReader(schema).misfits
-    for path, each in subschemas(schema):
-        if id(each) in misfits:
-            message = f"default {_shown(each['default'])} of {_owner(path)} {misfits[id(each)]}"
-            path = (*path, "default")
-            errors.append(Diagnostic("default-mismatch", "warning", message, path))
-    return errors
-
-
 def _not_an_object(schema: object) -> list[Diagnostic]:
     if not isinstance(schema, Mapping):
         message = f"the parameters of a tool are an object schema, got {_shown(schema)}"
@@ -139,7 +118,7 @@ class _SchemaReader:
     through with it, and its defaults are judged without them, those with references not at all.
 
     Attributes:
-        misfits: why the default of a schema does not fit it, by the schema's identity.
+        misfits: the identities of the schemas whose default does not fit them.
     """
 
     def __init__(self, root: Schema, *, is_result: bool = False) -> None:
@@ -148,10 +127,12 @@ class _SchemaReader:
         named = ((k, v) for k, v in outer.get("$defs", {}).items() if k and "\0" not in k)
         self.definitions = {name: schema for name, schema in named if name not in values.RESERVED}
         self.name_of = {reference_to(name): name for name in self.definitions}
-        self.misfits = _default_misfits(self.root, outer)
-        for _, each in subschemas(self.root) if is_result else ():
-            if "default" in each and any(it.keys() & _REFERENCES for _, it in subschemas(each)):
-                self.misfits[id(each)] = "refers to definitions of its own"
+        having = [each for _, each in subschemas(self.root) if "default" in each]
+        reasons = schemas.default_misfits(lambda: outer, having)
+        self.misfits = {id(it) for it, reason in zip(having, reasons, strict=True) if reason}
+        for each in having if is_result else ():  # they refer to definitions of their own
+            if any(it.keys() & _REFERENCES for _, it in subschemas(each)):
+                self.misfits.add(id(each))
 
     def signature(self) -> TypeSignature:
         """The root as a signature."""
@@ -262,10 +243,3 @@ class _SchemaReader:
             apart.add("default")
         keywords = Keywords.of(rest)
         return evolve(type, keywords=keywords.without(*apart), foreign=keywords.only(*apart))
-
-
-def _default_misfits(schema: dict[str, Any], root: dict[str, Any]) -> dict[int, str]:
-    """Why defaults in a schema do not fit, by the identity of their schemas."""
-    having = [each for _, each in subschemas(schema) if "default" in each]
-    reasons = schemas.default_misfits(lambda: root, having)
-    return {id(each): reason for each, reason in zip(having, reasons, strict=True) if reason}

@@ -26,20 +26,11 @@ from gram import (
     Subject,
     TreePath,
     is_edge,
+    reading,
     walk,
 )
 from gram.checks import CHECKS
-from gram.reading import (
-    Spans,
-    Stop,
-    Token,
-    construct_of,
-    parse_tokens,
-    placed,
-    syntax,
-    tokens,
-    unescape,
-)
+from gram.reading import Token
 from gram.trees import WALK, WALK_SUBJECT, carry_origin
 
 from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS, is_tool
@@ -244,10 +235,10 @@ def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Diagnostic]:
             yield Diagnostic("arrow", "error", message, (), arrow.span, None, read.source)
 
 
-def written_arrow(edge: Pattern) -> syntax.Arrow | None:
+def written_arrow(edge: Pattern) -> reading.syntax.Arrow | None:
     """How the arrow of an edge is written; None for a bracket and for what was not read."""
-    path = construct_of(edge) if is_edge(edge) else None
-    return path.arrows[0] if isinstance(path, syntax.Path) else None
+    path = reading.construct_of(edge) if is_edge(edge) else None
+    return path.arrows[0] if isinstance(path, reading.syntax.Path) else None
 
 
 def _not_gram(error: GramDecodeError) -> Diagnostic:
@@ -337,7 +328,7 @@ def is_text_form(text: str) -> bool:
     >>> is_text_form("(name: Text)==>(::String)")
     False
     """
-    words = (text[token.start : token.end] for token in tokens(text))
+    words = (text[token.start : token.end] for token in reading.tokens(text))
     target = next(words)
     while target == "(":
         level = 1
@@ -364,7 +355,7 @@ def parts_of_text_form(text: str) -> Parts:
         SignatureError: it is not of this form; the error has the place.
     """
     builder = _Builder(text)
-    nodes: tuple[Pattern, ...] = parse_tokens(_GRAMMAR, text, builder, builder.refuse)
+    nodes: tuple[Pattern, ...] = reading.parse_tokens(_GRAMMAR, text, builder, builder.refuse)
     elements = tuple(Element(node, (index,)) for index, node in enumerate(nodes))
     return Parts(nodes, None, faults=tuple(builder.faults), nodes=elements)
 
@@ -487,16 +478,16 @@ class _Builder:
         whole = Span(part.start, part.end)
         of_type = part.type or whole
         labels, values = {part.label: of_type}, {"elementType": of_type}
-        spans = Spans(whole, whole, None, labels, {}, values, {})
-        return placed(Pattern(subject, map(self._node, part.members)), self.source, spans)
+        spans = reading.Spans(whole, whole, None, labels, {}, values, {})
+        return reading.placed(Pattern(subject, map(self._node, part.members)), self.source, spans)
 
     def _text(self, token: Token) -> str:
         spelled = self.source.text[token.start : token.end]
-        return unescape(spelled[1:-1]) if spelled[0] in '`"' else spelled
+        return reading.unescape(spelled[1:-1]) if spelled[0] in '`"' else spelled
 
     # --- faults
 
-    def refuse(self, stop: Stop) -> SignatureError:
+    def refuse(self, stop: reading.Stop) -> SignatureError:
         """The error for a text that stops to be of this form."""
         at, end = stop.first.start, stop.last.end
         found = f'"{self.source.text[at:end]}"' if end > at else "end of the text"

@@ -13,17 +13,7 @@ from ..schemas import from_json_value
 from . import faults, values
 from .faults import Element, Faults, Owner, Role, no_return_hint
 from .parts import Parts, is_chain, names_of, nodes_of
-from .values import (
-    COMBINATORS,
-    NAMED,
-    PARAMETERS,
-    RESERVED,
-    Parameter,
-    Shape,
-    Type,
-    TypeSignature,
-    basic,
-)
+from .values import COMBINATORS, NAMED, PARAMETERS, RESERVED, Parameter, Type, basic
 
 _JUST_ANY = frozenset({values.ANY})
 
@@ -52,13 +42,13 @@ class SignatureReader:
         self._known_names = tuple(known)
         self._open = open
 
-    def read(self, parts: Parts) -> TypeSignature:
+    def read(self, parts: Parts) -> values.TypeSignature:
         """The signature of the parts of a tool or text."""
         self.chain = parts.chain or self.chain
         root = self._named_shapes(parts.shapes)
         parameters, returns = self._path(parts)
         shapes = tuple(self._shape(name, element) for name, element in self.shapes.items())
-        return TypeSignature(parameters, returns, shapes, root)
+        return values.TypeSignature(parameters, returns, shapes, root)
 
     # --- the path
 
@@ -131,10 +121,10 @@ class SignatureReader:
         self.written.append((owner, type))
         return type
 
-    def _shape(self, name: str, element: Element) -> Shape:
+    def _shape(self, name: str, element: Element) -> values.Shape:
         labels = element.pattern.value.labels
         owner = Owner("type", f'"{name}"', element, self.faults)
-        return Shape(name, self._type(labels - {NAMED}, owner), named=NAMED in labels)
+        return values.Shape(name, self._type(labels - {NAMED}, owner), named=NAMED in labels)
 
     # --- members: parameters, fields, items, alternatives, the result
 
