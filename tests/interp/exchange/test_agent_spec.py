@@ -187,7 +187,7 @@ def test_those_who_are_called_come_back_and_the_rest_is_told() -> None:
         f"boss.{each}: has no counterpart" for each in ("refunds", "other")
     ]
     assert again.losses == ()
-    boss = parse_program(again.text).patterns[-1]
+    boss = resolve(parse_program(again.text), "boss")
     assert "worker" in [each.value.identity for each in boss.elements]
     assert to_agent_spec(parse_program(again.text), "boss").text == made.text
 
