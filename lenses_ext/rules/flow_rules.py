@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import islice, product
@@ -16,7 +15,7 @@ from gram.checks import Reading
 from gram.words import did_you_mean
 
 from ..labels import is_loop
-from ..language import INPUT, written_signature
+from ..language import written_signature
 from ..names import Definition, Program
 from ..schemas import (
     Difference,
@@ -25,11 +24,9 @@ from ..schemas import (
     accepts_value,
     differences,
     dump_json,
-    json_key,
     to_json_value,
 )
-from ..signatures import SignatureError, json_schema_to_type_signature
-from ..workflows import FlowArrow, Join, all_hold, answer_key, conditions_of, grouped, parts_of
+from ..workflows import FlowArrow, Join, all_hold, conditions_of, grouped, parts_of
 from .element_rules import cycles_of, hand_over, unconnected
 from .flow_types import (
     Flow,
@@ -38,12 +35,10 @@ from .flow_types import (
     fields_of,
     is_required,
     items_of,
-    list_schema,
     options_of,
-    record_schema,
     says_nothing,
 )
-from .rules import called, judged, meant_key
+from .rules import called, judged
 
 _MOST_ANSWERS = 1_000
 """How many combinations of answers are held against the choices of a node."""
@@ -155,31 +150,11 @@ def _unlike(
 ) -> Iterator[Diagnostic]:
     """What an arrow carries, where that is not what is wanted."""
     if found := differences(wanted, carried, match="types", result=True):
-        hint = None
-        if arrow.source is None and taker.used:
-            hint = _signature_hint(flow, flow.types.parameters(taker.used))
         message = f"{what} is not what {taker.that('takes')}: {_shown(found)}"
-        yield Diagnostic.found(message, flow.place_of(arrow), hint=hint or _HINT)
+        yield Diagnostic.found(message, flow.place_of(arrow), hint=_HINT)
 
 
 _HINT = "change one of the two types, or put a step between them"
-
-
-def _signature_hint(flow: Flow, parameters: Schema) -> str | None:
-    """The signature that a workflow without one needs to have some parameters."""
-    holder = flow.holder
-    if written_signature(holder.pattern) is not None or not isinstance(parameters, dict):
-        return None
-    given = flow.types.gives(holder)
-    try:
-        text = json_schema_to_type_signature(parameters, return_schema=given or None)
-    except SignatureError:
-        return None
-    text = _STRING.sub("::Text", text).replace("\n", ", ")
-    return f"write {text} in {holder.name}" if holder.name else f"write {text}"
-
-
-_STRING = re.compile(r"::String\b")
 
 
 def _giver(flow: Flow, arrow: FlowArrow) -> str:
@@ -234,20 +209,15 @@ def no_result(flow: Flow) -> Iterator[Diagnostic]:
 def each_type(flow: Flow) -> Iterator[Diagnostic]:
     """An arrow EACH from what gives no list."""
     for arrow in (each for each in flow.read.arrows if each.kind == "EACH"):
-        hint: str | None = None
-        if arrow.source is None:
-            used = flow.used(arrow.target) if arrow.target else None
-            items = list_schema((used and flow.types.takes(used)) or {"type": "string"})
-            hint = _signature_hint(flow, record_schema({INPUT: items}, [INPUT]))
-        hint = hint or "declare an Array: (::Array {elementType: String})"
         giver, at = flow.words(arrow.source), flow.place_of(arrow)
         if not flow.is_list(arrow):
             gives = "is" if arrow.source is None else "gives"
-            yield Diagnostic.found(f"{giver} {gives} no list", at, hint=hint)
+            yield Diagnostic.found(f"{giver} {gives} no list", at, hint=_ARRAY)
         elif not arrow.source and flow.read.loop and items_of(flow.fed_back()) is None:
             yield Diagnostic.found(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
 
 
+_ARRAY = "declare an Array: (::Array {elementType: String})"
 _NEXT_ROUND = "let the step that comes last give a list, or map inside a workflow that is a step"
 
 
@@ -295,13 +265,10 @@ def impossible_choice(flow: Flow) -> Iterator[Diagnostic]:
 
 
 def _impossible(
-    answer: Schema,
-    conditions: Mapping[str, Value],
-    giver: str,
-    one_of: str = "write an arrow WHEN for each",
+    answer: Schema, conditions: Mapping[str, Value], giver: str
 ) -> list[tuple[str, str | None]]:
     """What is asked of an answer that it can never be, with a hint."""
-    parts = (_never(answer, each, giver, one_of) for each in conditions.items())
+    parts = (_never(answer, each, giver) for each in conditions.items())
     found = [each for each in parts if each is not None]
     if found or [*conditions] == [""]:  # the whole answer may be what is asked for
         return found
@@ -313,7 +280,7 @@ def _impossible(
 
 
 def _never(
-    answer: Schema, condition: tuple[str, Value], giver: str, one_of: str
+    answer: Schema, condition: tuple[str, Value], giver: str
 ) -> tuple[str, str | None] | None:
     """Why a part of an answer is never what is asked of it, with a hint; None if it may be."""
     name, value = condition
@@ -328,8 +295,6 @@ def _never(
         return f"an answer is JSON: {error}", None
     if says_nothing(schema) or accepts_value(schema, wanted):
         return None
-    if isinstance(wanted, list) and all(accepts_value(schema, each) for each in wanted):
-        return f"{giver} gives one of {dump_json(wanted)}, not all", one_of
     options = options_of(schema)
     texts = [each for each in options or () if isinstance(each, str)]
     near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
@@ -382,20 +347,8 @@ def _uncovered(answer: Schema, tests: Sequence[FlowArrow]) -> str:
     answers = _answers(answer, dict.fromkeys(name for test in tests for name in test.conditions))
     if answers is None:
         return "other answers, and no arrow is for them"
-    wanted = grouped(
-        ((*test.conditions,), (*map(answer_key, test.conditions.values()),)) for test in tests
-    )
-    asked = {names: {*keys} for names, keys in wanted.items()}
-
-    def is_covered(answer: Any) -> bool:
-        parts = {name: json_key(part) for name, part in parts_of(answer).items()}
-        return any(
-            tuple([parts.get(name, NotJson) for name in names]) in keys
-            for names, keys in asked.items()
-        )
-
     first = islice(answers, _MOST_ANSWERS)
-    if left := [each for each in first if not is_covered(each)]:
+    if left := [each for each in first if not any(test.is_for(each) for test in tests)]:
         return f"{', '.join(map(dump_json, left[:3]))}, and no arrow is for that"
     return "" if next(answers, None) is None else _TOO_MANY
 
@@ -434,10 +387,8 @@ def loop_rounds(workflow: Pattern) -> Iterator[Diagnostic]:
         ("until", record.get("until", pmap()) != pmap(), "when it ends", '{node: "approved"}'),
     ):
         if not is_there:
-            slips = (it for it in sorted(record) if it != key and meant_key(it) == key)
-            meant = (f"did you mean {key} instead of {slip}?" for slip in slips)
-            hint = next(meant, f"add {key}: {example}")
-            yield Diagnostic.found(f"{name} does not say {lacks}", part="identity", hint=hint)
+            message, hint = f"{name} does not say {lacks}", f"add {key}: {example}"
+            yield Diagnostic.found(message, part="identity", hint=hint)
 
 
 def loop_end(flow: Flow) -> Iterator[Diagnostic]:
@@ -456,7 +407,7 @@ def loop_end(flow: Flow) -> Iterator[Diagnostic]:
             problems = [(message, did_you_mean(name, known) or f"it has {', '.join(known)}")]
         elif fields := conditions_of(value):
             answer, words = flow.answer(name), flow.words(name)
-            problems = _impossible(answer, fields, words, "name the one that ends it")
+            problems = _impossible(answer, fields, words)
         else:
             message = f"until does not say which answer of {flow.words(name)} ends the loop"
             problems = [(message, f'write until: {{{name}: "approved"}}')]

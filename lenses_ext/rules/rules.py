@@ -17,7 +17,7 @@ from gram.trees import exact
 from gram.words import nearest
 
 from ..errors import FocusError, type_in_words
-from ..labels import AGENT, is_agent, is_answer, is_loop, is_skill, is_tool, is_workflow, kind_of
+from ..labels import AGENT, is_agent, is_answer, is_skill, is_tool, is_workflow, kind_of
 from ..language import (
     AGENTS,
     SETTINGS,
@@ -41,9 +41,7 @@ from ..signatures import (
     is_typed_path,
     result_schema,
     signature_diagnostics,
-    signature_elements,
     signature_of,
-    signature_text,
 )
 
 
@@ -177,9 +175,9 @@ def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
 
 
 def misspelt_property(pattern: Pattern) -> Iterator[Diagnostic]:
-    """A property of an agent or a tool that looks like one that counts, and is ignored."""
+    """A property of an agent, workflow or tool that looks like one that counts, and is ignored."""
     vocabulary, properties = _vocabulary(pattern), pattern.value.properties
-    what = "an agent" if is_agent(pattern) else "a tool"
+    what = f"{'an' if is_agent(pattern) else 'a'} {kind_of(pattern)}"
     for key in sorted(properties.keys() - vocabulary.properties.keys() - SETTINGS.keys()):
         for near in nearest(key, vocabulary.properties, cutoff=0.75):
             # of one that is missing and needed, the rule for that has a hint
@@ -189,51 +187,12 @@ def misspelt_property(pattern: Pattern) -> Iterator[Diagnostic]:
 
 
 def workflow_property(workflow: Pattern) -> Iterator[Diagnostic]:
-    """A property of a workflow that looks like one that counts, and is ignored."""
-    written = workflow.value.properties
-    for key in sorted(written.keys() - WORKFLOW_PARTS.properties.keys()):
-        meant = meant_key(key)
-        hint = f"did you mean {meant}?" if meant else None
-        if meant in ("max", "until"):
-            if is_loop(workflow) and meant not in written:
-                continue  # of what a loop has to have, the rule for that has a hint
-            if not is_loop(workflow):
-                hint = f"a Loop has {meant}: label it Loop, or leave out {key}"
-        elif key in AGENTS.properties or key in SETTINGS:
-            hint = hint or "write it in the agents that it uses"
-        elif near := nearest(key, _OF_FLOWS, cutoff=0.8):
-            hint = hint or _OF_FLOWS[near[0]]
-        if hint is not None:
-            message = f"{called(workflow)} is a {kind_of(workflow)}, which has no {key}"
-            yield Diagnostic.found(message, part=key, hint=hint)
-
-
-def meant_key(key: str) -> str | None:
-    """The property of a workflow or loop that a key is a slip for, or another word; else None.
-
-    >>> meant_key("utnil"), meant_key("maxRounds"), meant_key("note")
-    ('until', 'max', None)
-    """
-    near = nearest(key, WORKFLOW_PARTS.properties, cutoff=0.75)
-    return near[0] if near else _OTHER_WORDS.get(key.lower().replace("_", "").replace("-", ""))
-
-
-_ROUNDS = "rounds maxrounds iterations maxiterations times repeat turns limit"
-_OTHER_WORDS: Mapping[str, str] = {
-    **dict.fromkeys(_ROUNDS.split(), "max"),
-    **dict.fromkeys(["while", "end", "ends", "endwhen", "stop", "stopwhen", "condition"], "until"),
-}
-"""The properties of a loop, by the words that others have for them."""
-
-_BY_ARROWS = "arrows say what waits for what: nodes without one between them run at once"
-_AT_ONCE = "write it on the arrow: -[:EACH {at_once: 3}]->"
-_BEHIND_BAR = "write them behind the bar: | a, b, (a)-->(b)"
-_OF_FLOWS: Mapping[str, str] = {
-    **dict.fromkeys(("parallel", "sequential", "concurrent", "order", "mode"), _BY_ARROWS),
-    **dict.fromkeys(("at_once", "concurrency", "maxConcurrency"), _AT_ONCE),
-    **dict.fromkeys(("nodes", "steps", "agents", "arrows", "edges", "flow"), _BEHIND_BAR),
-}
-"""Words that others have for what elements and arrows say here, and how it is written."""
+    """A property of a workflow that counts in agents alone, or looks like one that counts."""
+    of_agents = {*AGENTS.properties, *SETTINGS} - WORKFLOW_PARTS.properties.keys()
+    for key in sorted(workflow.value.properties.keys() & of_agents):
+        message = f"{called(workflow)} is a {kind_of(workflow)}, which has no {key}"
+        yield Diagnostic.found(message, part=key, hint="write it in the agents that it uses")
+    yield from misspelt_property(workflow)
 
 
 def second_signature(runnable: Pattern) -> Iterator[Diagnostic]:
@@ -254,7 +213,7 @@ def duplicate_answer(agent: Pattern) -> Iterator[Diagnostic]:
 def missing_signature(tool: Pattern) -> Iterator[Diagnostic]:
     """A tool without a type signature."""
     if signature_of(tool.elements) is None:
-        yield Diagnostic.found(f"{called(tool)} has no type signature", hint=_behind_bar(tool))
+        yield Diagnostic.found(f"{called(tool)} has no type signature", hint=_BEHIND_BAR)
 
 
 def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
@@ -267,22 +226,12 @@ def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
         yield Diagnostic.found(message, part=_SIGNATURE, hint="leave it out")
     elif not is_spec:  # of a tool, which has to have one, the rule for that has a hint
         message = f"{called(pattern)} has no property {_SIGNATURE}"
-        yield Diagnostic.found(message, part=_SIGNATURE, hint=_behind_bar(pattern))
+        yield Diagnostic.found(message, part=_SIGNATURE, hint=_BEHIND_BAR)
 
 
 _SIGNATURE = "typeSignature"
+_BEHIND_BAR = "write it behind a bar: | (name::Text)==>(::String)"
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-
-
-def _behind_bar(pattern: Pattern) -> str:
-    """The hint with the signature that is in a property, if it is one."""
-    written = pattern.value.properties.get(_SIGNATURE)
-    signature = ""
-    if isinstance(written, str):
-        with suppress(SignatureError):
-            elements = signature_elements(written, open=True)
-            signature = signature_text(Pattern(elements=elements)).replace("\n", ", ")
-    return f"write it behind a bar: | {signature or '(name::Text)==>(::String)'}"
 
 
 def tool_name(tool: Pattern) -> Iterator[Diagnostic]:
