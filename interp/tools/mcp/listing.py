@@ -6,7 +6,7 @@ What servers say is untrusted: invisible characters are shown, and long texts ar
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from unicodedata import category, normalize
@@ -103,64 +103,44 @@ def result_of(answer: CallToolResult) -> Json | ToolResult:
     Raises:
         ToolError: the tool failed, or its structured content is too long.
     """
+    parts = [_part(each) for each in answer.content]
+    text = "\n".join(words for words, _ in parts)
     if answer.is_error:
-        raise ToolError(said(_text(answer.content)) or "the server says no reason")
-    files, structured = tuple(_files(answer.content)), answer.structured_content
-    if structured is not None:
-        length = len(write_json(structured))
-        if length > MOST_ANSWERED:
-            raise ToolError(f"the result has {length} characters of JSON, over {MOST_ANSWERED}")
-        return ToolResult(write_json(structured), files) if files else structured
-    text = _text(answer.content)
-    if len(text) > MOST_ANSWERED:
-        text = cut(without_keys(text), MOST_ANSWERED)  # else half a key could be left
-    return ToolResult(write_json(text), files) if files else text
+        raise ToolError(said(text) or "the server says no reason")
+    files, result = tuple(file for _, file in parts if file), answer.structured_content
+    if result is None:
+        # without keys first, else half a key could be left
+        result = text if len(text) <= MOST_ANSWERED else cut(without_keys(text), MOST_ANSWERED)
+    elif (length := len(write_json(result))) > MOST_ANSWERED:
+        raise ToolError(f"the result has {length} characters of JSON, over {MOST_ANSWERED}")
+    return ToolResult(write_json(result), files) if files else result
 
 
-def _files(content: list[ContentBlock]) -> Iterator[File]:
-    """The pictures, sounds and PDF files among some parts that models take."""
-    for part in content:
-        match part.type:
-            case "image" | "audio":
-                data, name, kind = part.data, "", part.mime_type
-            case "resource" if (blob := getattr(part.resource, "blob", None)) is not None:
-                name = PurePosixPath(visible(str(part.resource.uri))).name
-                data, kind = blob, part.resource.mime_type or ""
-            case _:
-                continue
-        try:
-            file = File(b64decode(data, validate=True), name or None, kind or None)
-        except (ValueError, ValidationError):  # the words say what it is
-            continue
-        if file.kind != "document" or file.media_type == "application/pdf":
-            yield file
-
-
-def _text(content: list[ContentBlock]) -> str:
-    return "\n".join(_part(each) for each in content)
-
-
-def _part(part: ContentBlock) -> str:
+def _part(part: ContentBlock) -> tuple[str, File | None]:
+    """A part of an answer in words, and as a file if it is one that models take."""
     match part.type:
         case "text":
-            return part.text
-        case "image" | "audio":
-            return f"[{part.type}: {visible(part.mime_type)}, {counted(_size(part.data), 'byte')}]"
+            return part.text, None
         case "resource_link":
             size = f", {counted(part.size, 'byte')}" if part.size is not None else ""
             kind = f", {visible(part.mime_type)}" if part.mime_type else ""
-            return f"[link: {visible(part.uri)}{kind}{size}]"
-    resource = part.resource
-    if (text := getattr(resource, "text", None)) is not None:
-        return f"[file: {visible(resource.uri)}]\n{text}"
-    kind = visible(resource.mime_type or "unknown type")
-    size = counted(_size(getattr(resource, "blob", "")), "byte")
-    return f"[file: {visible(resource.uri)}, {kind}, {size}]"
-
-
-def _size(data: str) -> int:
-    """The number of bytes that a text in base64 stands for."""
-    return len(data) * 3 // 4 - data[-2:].count("=")
+            return f"[link: {visible(part.uri)}{kind}{size}]", None
+        case "image" | "audio":
+            data, kind, name, what = part.data, part.mime_type, "", f"{part.type}: "
+        case _:
+            uri, kind = visible(part.resource.uri), part.resource.mime_type or ""
+            if (text := getattr(part.resource, "text", None)) is not None:
+                return f"[file: {uri}]\n{text}", None
+            data, name = getattr(part.resource, "blob", ""), PurePosixPath(uri).name
+            what = f"file: {uri}, "
+    size = counted(len(data) * 3 // 4 - data[-2:].count("="), "byte")  # of base64
+    words = f"[{what}{visible(kind or 'unknown type')}, {size}]"
+    try:
+        file = File(b64decode(data, validate=True), name or None, kind or None)
+    except (ValueError, ValidationError):  # the words say what it is
+        return words, None
+    is_taken = file.kind != "document" or file.media_type == "application/pdf"
+    return words, file if is_taken else None
 
 
 MOST_SAID: Final = 2_000

@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl, urlsplit
 from attrs import field, frozen
 from typing_extensions import TypedDict
 
-from gram import ArgumentError
 from gram.documents import decode
 from gram.errors import expect, expect_all
 from gram.reading import quote
@@ -99,40 +98,28 @@ def read_servers(
     names = expect_all(env, str, "env", by="mcp_library")
     handed_on = {each: f"${{{each}}}" for each in names}
     if isinstance(given, Path):
-        return _of_list(_read(given), name, handed_on, str(given))
+        try:
+            listed = read_json(decode(given.read_bytes(), str(given)))
+        except (ValueError, RecursionError) as error:
+            raise ConfigurationError(f"{given}: not JSON: {error}") from None
+        return _of_list(listed, name, handed_on, str(given))
     if isinstance(given, Mapping):
         return _of_list(given, name, handed_on, "the mapping")
     if isinstance(given, str) and is_address(given):
         return (_of_entry(name or shown_address(given), {"url": given}, handed_on),)
-    words = _words(given)
-    assigned: dict[str, str] = dict(handed_on)
+    expect(given, Sequence, "server", by="mcp_library")
+    try:
+        words = shlex.split(given) if isinstance(given, str) else [*given]
+    except ValueError as error:
+        raise ConfigurationError(f"the command {quote(str(given))}: {error}") from None
+    expect_all(words, str, "server", by="mcp_library")
     while words and (match := _ASSIGNMENT.fullmatch(words[0])):
-        assigned[match[1]] = match[2]
+        handed_on[match[1]] = match[2]
         del words[0]
     if not words:
         raise ConfigurationError("an MCP server is a command or an address, and this is empty")
     entry = _Entry(command=words[0], args=words[1:])
-    return (_of_entry(name or shlex.join(words), entry, assigned),)
-
-
-def _words(given: object) -> list[str]:
-    if isinstance(given, str):
-        try:
-            return shlex.split(given)
-        except ValueError as error:
-            raise ConfigurationError(f"the command {quote(given)}: {error}") from None
-    if isinstance(given, Sequence) and all(isinstance(each, str) for each in given):
-        return list(given)
-    raise ArgumentError(
-        f"mcp_library takes a command, an address, a Path or a mapping, got {type(given).__name__}"
-    )
-
-
-def _read(path: Path) -> Any:
-    try:
-        return read_json(decode(path.read_bytes(), str(path)))
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path}: not JSON: {error}") from None
+    return (_of_entry(name or shlex.join(words), entry, handed_on),)
 
 
 def _of_list(
@@ -185,14 +172,8 @@ def _of_entry(name: str, entry: _Entry, env: Mapping[str, str]) -> McpServer:
         return McpServer(name, url=url, headers=headers, hidden=hidden)
     if not words[0].strip():
         raise ConfigurationError(f'{where}: "command" is empty')
-    folder = entry.get("cwd")
-    return McpServer(
-        name,
-        tuple(words),
-        environment=environment,
-        folder=folder and _expand(where, folder),
-        hidden=hidden,
-    )
+    folder = _expand(where, entry["cwd"]) if entry.get("cwd") else None
+    return McpServer(name, tuple(words), None, environment, folder, hidden=hidden)
 
 
 def _expand(where: str, text: str) -> str:
