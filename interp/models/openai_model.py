@@ -27,7 +27,7 @@ from .chat import ChatCompletions
 from .connections import Pace
 from .failures import awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, is_own_server
-from .reply_reading import Reply, warn_about_calls_in_text
+from .reply_reading import Reply
 from .responses import Responses
 from .server import Server, import_network
 from .server_events import EventReader, is_crowded, json_or_problem
@@ -233,7 +233,6 @@ class OpenAIModel:
                     yield piece
                     piece = await anext(coming)
             reply = piece
-        warn_about_calls_in_text(request, reply.message)
         is_own = is_own_server(request.model, server.where)
         yield reply if is_own else reply._replace(server=server.where)
 

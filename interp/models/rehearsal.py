@@ -13,9 +13,11 @@ from __future__ import annotations
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from gram import Pattern
@@ -46,25 +48,11 @@ _INTRODUCED = re.compile(
     re.IGNORECASE,
 )
 _OF_PERSON = re.compile("name|person|guest|recipient|friend|^(?:who|whom|user|to)$", re.IGNORECASE)
-_GREETING_WORDS = """
-    hello hi hey hiya howdy greetings welcome good morning afternoon evening day
-    there all everyone everybody folks team world again
-"""
-_GREETINGS = frozenset(_GREETING_WORDS.split())
+_TABLE = tomllib.loads(Path(__file__).with_name("rehearsal.toml").read_text(encoding="utf-8"))
+_GREETINGS = frozenset(_TABLE["greetings"].split())
+_COMMON = frozenset(_TABLE["common"].split())
+_SAME = dict.fromkeys(_TABLE["like_hello"].split(), "hello")
 _NOBODY = "world"  # who is greeted where no name was said
-
-_OF_FORMAT = {
-    "date": "2000-01-01",
-    "date-time": "2000-01-01T00:00:00Z",
-    "duration": "P1D",
-    "email": "someone@example.com",
-    "hostname": "example.com",
-    "ipv4": "192.0.2.1",
-    "ipv6": "2001:db8::1",
-    "time": "00:00:00Z",
-    "uri": "https://example.com",
-    "uuid": "00000000-0000-0000-0000-000000000000",
-}
 
 _NULL = {"type": "null"}
 _DEEP = 3  # from here on, choices without parts come first
@@ -186,7 +174,7 @@ class Filling:
         said = self._said[0]
         if _OF_PERSON.search(name) and _beside_greeting(said) is not None:
             said = _NOBODY
-        text = _OF_FORMAT.get(str(schema.get("format")), said)
+        text: str = _TABLE["formats"].get(str(schema.get("format")), said)
         text = text.ljust(min(int(schema.get("minLength", 0)), _MOST_CHARACTERS), "…")
         longest = schema.get("maxLength")
         return text if longest is None else text[: int(longest)]
@@ -246,16 +234,6 @@ def _is_capital(word: str) -> bool:
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
-# Words that say little about which tool is meant.
-_LITTLE_SAID = """
-    a an and are as at be by call can could do does for from get gets given how i im in is it its
-    me my name named of on or please returns return that the this to tool us use user way what
-    when which who will with would you your
-"""
-_COMMON = frozenset(_LITTLE_SAID.split())
-
-# Words that mean the same to a person.
-_SAME = dict.fromkeys(["hi", "hey", "hiya", "howdy", "greet", "greeting", "greets"], "hello")
 _GREETING = re.compile(r"\bgood (?:morning|afternoon|evening|day)\b", re.IGNORECASE)
 
 _TOLD = "(rehearsal, no language model) You said: "

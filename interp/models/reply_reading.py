@@ -3,14 +3,13 @@
 Servers leave out, repeat and misspell much of what the protocol asks for. What can be understood
 is read; everything else is a ModelError. Nothing here does I/O.
 
-A call that a model wrote as text instead of making it is warned of. Models do this when their
+A call that a model wrote as text instead of making it is recognised. Models do this when their
 server does not know the format of their calls, and the run then ends with that text as its answer.
 """
 
 from __future__ import annotations
 
 import itertools
-import logging
 import re
 from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -299,8 +298,6 @@ def _count(data: object, name: str) -> int | None:
     return number if type(number) is int and number >= 0 else None
 
 
-_log = logging.getLogger("interp.model")
-
 # The formats in which models are trained to write calls: Hermes and Qwen, Llama, Mistral,
 # DeepSeek, and the JSON of OpenAI's and Anthropic's calls.
 _MARKS = re.compile(
@@ -323,12 +320,3 @@ def call_in_text(tools: Iterable[Pattern], text: str) -> str | None:
         (name for name in names if re.search(rf"(?<!\w){re.escape(wire_name(name))}(?!\w)", text)),
         None,
     )
-
-
-def warn_about_calls_in_text(request: Request, message: Message) -> None:
-    """Log a warning where the text of a reply is a call of one of the request's tools."""
-    name = None if message.tool_calls else call_in_text(request.tools, message.content)
-    if name is not None:
-        _log.warning(
-            "%s wrote a call of %s as text: does its server support tools?", request.model, name
-        )

@@ -19,8 +19,9 @@ from interp.history.replaying import Replay
 from interp.machine import Request
 from interp.models.failures import failed, hint_about
 from interp.models.providers import Dialect
+from interp.models.reply_reading import call_in_text
 from interp.views import lines, run_page
-from lenses_ext import Model, create_agent_pattern
+from lenses_ext import Model, create_agent_pattern, each_agent_tool
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import DATA
 
@@ -216,28 +217,20 @@ def test_what_the_provider_behind_a_gateway_says_is_told(raw: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "warned"),
+    ("text", "name"),
     [
-        ('<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>', True),
-        ('<function=sayHello>{"personName": "A"}</function>', True),
-        ('[TOOL_CALLS] [{"name": "sayHello", "arguments": {}}]', True),
-        ('```json\n{"name": "sayHello", "parameters": {"personName": "A"}}\n```', True),
-        ('{"name": "another", "arguments": {}}', False),
-        ("I can sayHello to you.", False),
+        ('<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>', "sayHello"),
+        ('<function=sayHello>{"personName": "A"}</function>', "sayHello"),
+        ('[TOOL_CALLS] [{"name": "sayHello", "arguments": {}}]', "sayHello"),
+        ('```json\n{"name": "sayHello", "parameters": {"personName": "A"}}\n```', "sayHello"),
+        ('{"name": "another", "arguments": {}}', None),
+        ("I can sayHello to you.", None),
     ],
 )
-def test_a_call_that_was_written_as_text_is_warned_about(
-    hello_world: Pattern,
-    model_server: ModelServer,
-    caplog: pytest.LogCaptureFixture,
-    text: str,
-    warned: bool,
+def test_a_call_that_was_written_as_text_is_known(
+    hello_world: Pattern, text: str, name: str | None
 ) -> None:
-    model_server.will_say(text)
-    assert run(hello_world, "hi", hello_world_tool_library).content == text
-    said = [record.getMessage() for record in caplog.records if record.name == "interp.model"]
-    assert bool(said) == warned
-    assert not warned or "wrote a call of sayHello as text" in said[0]
+    assert call_in_text(each_agent_tool.collect()(hello_world), text) == name
 
 
 def test_a_call_that_a_provider_could_not_read_is_asked_for_again(
