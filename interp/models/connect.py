@@ -21,20 +21,10 @@ from lenses_ext import Model
 from ..concurrency import waited_for
 from ..errors import ConfigurationError, ModelError
 from ..secrets import hide, without_keys, without_userinfo
+from . import providers
 from .failures import awith_retries, quoted, reported_in, too_large
 from .language_model import LanguageModel
-from .providers import (
-    ADDRESS_RULE,
-    MAX_REPLY_BYTES,
-    OFFLINE,
-    PROVIDERS,
-    Dialect,
-    Provider,
-    find_provider,
-    is_address,
-    provider_without_row,
-    unknown_provider,
-)
+from .providers import MAX_REPLY_BYTES, OFFLINE, Dialect, Provider, find_provider
 from .server_events import is_crowded, json_or_problem
 
 if TYPE_CHECKING:
@@ -80,12 +70,12 @@ def connect_model(
     provider = find_provider(model)
     if provider is None:
         if not base_url:
-            raise ConfigurationError(unknown_provider(model))
-        provider = provider_without_row(model.provider)
+            raise ConfigurationError(providers.unknown_provider(model))
+        provider = providers.provider_without_row(model.provider)
     from .openai_model import OpenAIModel
 
     url, key = address_and_key(provider, base_url)
-    if not provider.is_at(url) and PROVIDERS.get(provider.name) == provider:
+    if not provider.is_at(url) and providers.PROVIDERS.get(provider.name) == provider:
         provider = Provider(provider.name, url)  # the rest of a row is about its own server
     return OpenAIModel(
         url,
@@ -167,7 +157,7 @@ def offered_models(asked: str) -> Offered:
     """
     if asked.lower() == OFFLINE.provider.lower():
         return Offered("built in", (OFFLINE.name,))
-    if is_address(asked):
+    if providers.is_address(asked):
         try:
             return _ask(asked, NO_KEY)
         except ConfigurationError as error:
@@ -181,13 +171,13 @@ def _provider_named(name: str) -> Provider:
         raise ConfigurationError("name a provider, or give the address of a server")
     if ":" in name:
         shown = without_userinfo(name)
-        raise ConfigurationError(f"{shown!r} is not a server address: it {ADDRESS_RULE}")
+        raise ConfigurationError(f"{shown!r} is not a server address: it {providers.ADDRESS_RULE}")
     provider, slash, _ = name.partition("/")
     model = Model(provider.strip() or name, "any")
     if slash and find_provider(model):
         raise ConfigurationError(f'"{name}" names a model: give its provider alone, {provider}')
     if (found := find_provider(model)) is None:
-        raise ConfigurationError(unknown_provider(model))
+        raise ConfigurationError(providers.unknown_provider(model))
     return found
 
 

@@ -20,19 +20,11 @@ from lenses_ext.weak_cache import memo
 from ..errors import ModelError
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
+from . import reply_reading
 from .attached_parts import no_part, parts_of_result, responses_part
 from .failures import NO_RESPONSES, failed, quoted, reported_in, takes
 from .providers import RESPONSES_FIELDS, Dialect
-from .reply_reading import (
-    Reply,
-    json_text,
-    read_reply,
-    text_of,
-    tool_call,
-    usage_of,
-    well_formed,
-    word,
-)
+from .reply_reading import text_of, well_formed, word
 from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped, ended_too_early
 
 
@@ -114,7 +106,7 @@ def to_echo(items: Iterable[Mapping[str, Any]], server: str | None, model: str) 
     is_needed = any(each["type"] == "function_call" or each.get("phase") for each in kept)
     if server is None or not is_needed:
         return None
-    return json_text({"server": server, "model": model, "output": kept})
+    return reply_reading.json_text({"server": server, "model": model, "output": kept})
 
 
 def _goes_back(item: Mapping[str, Any]) -> bool:
@@ -156,7 +148,7 @@ _ASKED_FOR: Final = ("message", "function_call", "reasoning")
 
 def read_response(
     data: object, request: Request | None = None, *, server: str | None = None
-) -> Reply:
+) -> reply_reading.Reply:
     """Read the JSON of a response.
 
     Args:
@@ -194,15 +186,15 @@ def read_response(
         echo=to_echo(items, server, request.model.name) if request else None,
     )
     reasoning = (reasoning_in(each) for each in items if each["type"] == "reasoning")
-    reply = Reply(
+    reply = reply_reading.Reply(
         message,
-        usage_of(data.get("usage"), "input", "output"),
+        reply_reading.usage_of(data.get("usage"), "input", "output"),
         status == "incomplete",
         reason or word(status),
         word(data.get("model")),
         reasoning=well_formed("\n\n".join(filter(None, reasoning))),
     )
-    return read_reply(reply, request)
+    return reply_reading.read_reply(reply, request)
 
 
 def _calls(items: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
@@ -210,7 +202,7 @@ def _calls(items: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
     calls: dict[str, ToolCall] = {}
     for item in items:
         if item["type"] == "function_call":
-            made = tool_call(item, item.get("call_id"), len(calls), calls)
+            made = reply_reading.tool_call(item, item.get("call_id"), len(calls), calls)
             calls[made.id] = made
     return tuple(calls.values())
 

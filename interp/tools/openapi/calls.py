@@ -254,12 +254,11 @@ def fetch(address: str, max_bytes: int) -> bytes:
         )
     except ToolError as error:
         raise ConfigurationError(f"{address}: {error}") from None
-    if response.is_success and len(body) <= max_bytes:
-        return body
-    said = f"more than {counted(max_bytes, 'byte')}"
     if not response.is_success:
-        said = f"the server answered {response.status_code}"
-    raise ConfigurationError(f"{address}: {said}")
+        raise ConfigurationError(f"{address}: the server answered {response.status_code}")
+    if len(body) > max_bytes:
+        raise ConfigurationError(f"{address}: more than {counted(max_bytes, 'byte')}")
+    return body
 
 
 async def _received(
