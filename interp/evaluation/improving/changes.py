@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import unified_diff
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Union
 from unicodedata import normalize
@@ -14,10 +15,10 @@ from unicodedata import normalize
 from attrs import asdict, frozen, has
 
 import lenses_ext
-from gram import Document, GramError, Pattern, Subject, TaggedString, walk, write_value
-from gram.errors import expect, expect_all
+from gram import Document, GramError, Pattern, Subject, TaggedString, loads_one, walk, write_value
+from gram.errors import expect_all
 from lenses_ext import FocusError, Model, Place, ProgramLike, Project, ReadOnlyError
-from lenses_ext.labels import AGENT, is_tool
+from lenses_ext.labels import is_tool
 from lenses_ext.places import read_value
 
 from ...errors import ConfigurationError, ValidationError, said_by
@@ -246,14 +247,6 @@ def _in_a_row(words: list[str]) -> Iterator[str]:
 
 _LONGEST_TRACE = 8_000  # characters of one run
 
-_INSTRUCTION = """\
-You make an agent better by changing some of its texts. You are told its program, the texts that may
-change by their paths, and runs that failed: what was asked, what was wanted, what was wrong, and
-what happened. Find out what the failures have in common, and change the texts so that runs of this
-kind succeed, those that you do not see too. Say what to do in general. Never quote a case, and
-never write its answer into a text. Answer with a JSON object alone, from paths to new texts,
-without any path that stays as it is. A value that is no text is written as it is in the program."""
-
 
 @frozen
 class FailingRun:
@@ -351,22 +344,17 @@ def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
     if callable(given) and not hasattr(given, "complete"):
         return lambda question, _: (_called(given, question), Spent())
     options: RunOptions = {}
-    texts = {"instruction": _INSTRUCTION, "model": str(OFFLINE)}  # another model is asked
-    program: ProgramLike = Pattern(Subject("proposer", {AGENT}, texts))
+    written = files(__package__).joinpath("proposer.gram").read_text("utf-8")
+    program: ProgramLike = loads_one(written)
     if given is None:
         options["model"] = arm.fresh_model() or arm.model
         options["base_url"], options["dialect"] = arm.arm.base_url, arm.arm.dialect
-    elif isinstance(given, Model) or hasattr(given, "complete"):
-        options["model"] = given  # type: ignore[typeddict-item]  # it has complete
     elif isinstance(given, Pattern | Document | Project):
         program = given
+    elif isinstance(given, str | os.PathLike) and Path(given).suffix == ".gram":
+        program = lenses_ext.load_project(given)
     else:
-        expect(given, (str, os.PathLike), "proposer", by="improve")
-        named = os.fspath(given)  # type: ignore[arg-type]  # as was expected
-        if Path(named).suffix == ".gram":
-            program = lenses_ext.load_project(named)
-        else:
-            options["model"] = Model.parse(named)
+        options["model"] = given  # type: ignore[typeddict-item]  # what is no model is refused
     if str(options.get("model")) == str(OFFLINE):
         raise ConfigurationError(
             f"{OFFLINE} is no language model and proposes nothing: name another proposer, a model, "

@@ -65,10 +65,6 @@ _LOOKS: Final = "looks.gram"
 _SHORTEST: Final = 2_000  # characters that texts may have together, whatever they have now
 
 
-class OtherSearchError(ValidationError):
-    """A folder holds a search of another program, or of other paths, cases or settings."""
-
-
 def _an_object(_: object, __: object, given: Any) -> None:
     if not isinstance(given, Mapping | None):
         raise TypeError("texts must be a JSON object")
@@ -108,7 +104,7 @@ class Journal:
 
     Raises:
         OSError, GramDecodeError: the folder cannot be read or written.
-        OtherSearchError: another search is in it.
+        ValidationError: another search is in it.
     """
 
     def __init__(self, path: Path, subject: str, drawn: tuple[str, int]) -> None:
@@ -123,7 +119,7 @@ class Journal:
             raise ValidationError(f"{file}: no search is in it; name another folder")
         read = Reader(patterns[0], "Search", ("id", "seed", "subject"))
         if read.text("subject") != subject:
-            raise OtherSearchError(
+            raise ValidationError(
                 f"{path}: another search is in this folder, of another program, other paths, "
                 "cases or settings; name another folder"
             )

@@ -335,11 +335,10 @@ def before_spending(sets: Sets, look: int, metric: Metric, budget: Budget) -> It
     """What is told before anything is spent: what the last set can show, and the budget."""
     last = len(sets.last)
     units = len({digest_of(each) for each in sets.last})  # a cluster counts as one
-    alike = f" (those that ask the same, or are of one cluster, count as {units})"
-    alike = "" if units == last else alike
     yield (
         f"{counted(len(sets.search), 'case')} for search, {len(sets.choosing)} for choosing, "
-        f"{last} in the last set{alike}; look {look} of {LOOKS} at it, each at {LEVEL:g}"
+        f"{last} in the last set, which count as {units}; look {look} of {LOOKS} at it, each at "
+        f"{LEVEL:g}"
     )
     if metric.name in MEASURES:
         gain = findable(units, deviation=1.0, alpha=LEVEL)
@@ -377,12 +376,10 @@ def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
             "are left, which can show nothing: add new cases, half of which come into the last set"
         )
     total = len(sets.search) + len(sets.choosing) + len(sets.last)
-    alike = f", and count as {units}: they ask the same, or are of one cluster"
     raise ValidationError(
-        f"{len(unspent)} of {counted(total, 'case')} are in the last set"
-        f"{'' if units == len(unspent) else alike}: even a program that fails all of them, and "
-        f"passes all of them then, could not be shown to be better at {LEVEL:g}; add cases, half "
-        "of which come into the last set"
+        f"{len(unspent)} of {counted(total, 'case')} are in the last set, and count as {units}: "
+        "even a program that fails all of them, and passes all of them then, could not be shown "
+        f"to be better at {LEVEL:g}; add cases, half of which come into the last set"
     )
 
 
