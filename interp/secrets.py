@@ -88,7 +88,7 @@ class StreamWithoutKeys:
         text, done, shown = self._held + piece, 0, ""
         while True:
             undecided = self._keys.beginning_in(text, done)
-            found = self._keys.find(text, done)
+            found = self._keys.pattern.search(text, done)
             if not found or found.start() >= undecided:
                 break
             shown += text[done : found.start()] + REDACTED
@@ -124,10 +124,14 @@ _USERINFO: Final = re.compile(
 
 @frozen
 class Keys:
-    """Keys, ready to be replaced in texts."""
+    """Keys, ready to be replaced in texts.
+
+    Attributes:
+        pattern: fits each of them.
+    """
 
     _plain: tuple[str, ...]
-    _pattern: re.Pattern[str]
+    pattern: re.Pattern[str]
     _spellings: tuple[tuple[re.Pattern[str], ...], ...]
 
     def __repr__(self) -> str:
@@ -139,7 +143,7 @@ class Keys:
         may_be_spelled = "\\u" in text or ("\\" in text and any(marks))
         if not may_be_spelled and not any(key in text for key in self._plain):
             return text  # soon known, since most texts have none
-        return self._pattern.sub(REDACTED, text)
+        return self.pattern.sub(REDACTED, text)
 
     def without_in_json(self, text: str) -> str:
         """A text without the keys that is JSON if it was JSON; names are replaced as well.
@@ -175,10 +179,6 @@ class Keys:
         text = json.dumps(value)
         clean = self.without(text)
         return value if clean == text else clean
-
-    def find(self, text: str, start: int) -> re.Match[str] | None:
-        """The first key in a text from some place on."""
-        return self._pattern.search(text, start)
 
     def beginning_in(self, text: str, start: int) -> int:
         """Where the end of a text begins that may be the beginning of a key."""

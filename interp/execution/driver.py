@@ -154,13 +154,11 @@ class Driver:
             finally:
                 await self._stop(_PATIENCE)
                 self._thread.end()
-            if (
-                isinstance(self._failure, concurrency.FromOutside)
-                and not concurrency.is_in_own_loop()
-            ):
-                raise self._failure.raised
-            if self._failure:
-                raise self._failure
+            failure, is_ours = self._failure, concurrency.is_in_own_loop()
+            if isinstance(failure, concurrency.FromOutside) and not is_ours:
+                raise failure.raised
+            if failure:
+                raise failure
             yield observations.finished(self.state)
 
     async def finish(self) -> machine.AgentResponse:
@@ -197,9 +195,8 @@ class Driver:
             async with AsyncExitStack() as held:
                 self._failure = None
                 if self._recorder:
-                    for event in await held.enter_async_context(
-                        self._recorder.held(lambda: self.state)
-                    ):
+                    holding = self._recorder.held(lambda: self.state)
+                    for event in await held.enter_async_context(holding):
                         self.state = machine.step(self.state, event).state
                 if change := self._resumed():
                     await self._fold(None, change)
@@ -217,14 +214,9 @@ class Driver:
 
     def _resumed(self) -> Resumed | None:
         """What changes a run that is gone on with: its options, and what may have run already."""
-        change = self._change
-        may_have_run = any(
-            isinstance(each, CallTool) and each.has_begun
-            for each in pending(self.state, past_limit=True)
-        )
-        if change is None and (may_have_run or self._is_over):
-            return Resumed()
-        return change
+        left = pending(self.state, past_limit=True)
+        may_have_run = any(isinstance(each, CallTool) and each.has_begun for each in left)
+        return self._change or (Resumed() if may_have_run or self._is_over else None)
 
     # --- performing
 
@@ -414,8 +406,7 @@ class Driver:
             if (isinstance(effect, Ask) and is_stopping)
             or (not isinstance(effect, CallTool) and not waits_for(self.state, effect))
         ]
-        if given_up:
-            await concurrency.stopped(given_up, concurrency.GRACE)
+        await concurrency.stopped(given_up, concurrency.GRACE)
         for task in given_up:
             if not task.done() or task.cancelled():
                 del self._running[task]

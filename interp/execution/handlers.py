@@ -40,7 +40,6 @@ from ..models import (
     Dialect,
     LanguageModel,
     Reasoning,
-    Reply,
     connect_model,
     read_reply,
 )
@@ -263,8 +262,8 @@ class LiveHandler:
                     except ModelError as error:
                         if not (effect.is_for_summary and error.code in SAYS_NOTHING):
                             raise
-                        failed = machine.Message(machine.AssistantRole, "")  # it is no summary
-                        reply = Reply(failed)
+                        nothing = machine.Message(machine.AssistantRole, "")  # it is no summary
+                        return ModelReplied(effect.at, nothing)
                 return ModelReplied(effect.at, *reply)
             case Ask():
                 return _decided(effect, await self._answer(effect))

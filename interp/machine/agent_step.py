@@ -18,7 +18,8 @@ from lenses_ext import tool_spec_schema, view
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, json_or_text, write_json
-from . import contracts, requests
+from . import requests
+from .contracts import schema_forms, values
 from .effects import Ask, At, CallFailed, CallTool, ModelReplied, ToolReturned
 from .frame_step import FrameStep, checked
 from .happened import ToolFinished
@@ -152,7 +153,7 @@ class AgentStep(FrameStep[AgentFrame]):
         schema = None if reply.refused else requests.answer_schema_of(frame.pattern)
         if schema is None:
             return
-        answer, problem = contracts.read_answer(schema, reply.content)
+        answer, problem = values.read_answer(schema, reply.content)
         if not problem:
             if answer != reply.content:
                 self.change(context=frame.context[:-1].append(evolve(reply, content=answer)))
@@ -162,7 +163,7 @@ class AgentStep(FrameStep[AgentFrame]):
         if frame.corrected:
             self.change(status=Status.UNUSABLE, stopped=problem)
             return
-        context = frame.context.append(contracts.correction(schema, problem))
+        context = frame.context.append(values.correction(schema, problem))
         status = Status.AWAITING_MODEL
         self.change(status=status, turn=frame.turn + 1, context=context, corrected=True)
         self._ask()
@@ -183,17 +184,9 @@ class AgentStep(FrameStep[AgentFrame]):
         found = (offers.named(call.name) for call in frame.calls)
         uses = [offer.use if offer else None for offer in found]
         handover = uses.index("handover") if "handover" in uses else None
-        refused: list[ToolInvocation] = []
-        begun: list[CallTool | Ask] = []
-        for index, call in enumerate(frame.calls):
-            if handover is None or index == handover:
-                each = self._checked(index, call)
-            else:
-                each = refusal(frame, index, _NOT_RUN)
-            if isinstance(each, ToolInvocation):
-                refused.append(each)
-            else:
-                begun.append(each)
+        made = [self._checked(index, call, handover) for index, call in enumerate(frame.calls)]
+        refused = [each for each in made if isinstance(each, ToolInvocation)]
+        begun = [each for each in made if not isinstance(each, ToolInvocation)]
         waiting: PMap[At, Any] = pmap({each.at: each for each in begun})
         self.change(status=Status.AWAITING_TOOLS, waiting=waiting)
         if refused or not begun:
@@ -204,12 +197,21 @@ class AgentStep(FrameStep[AgentFrame]):
             else:
                 self.new.append(_begun(offers, part))
 
-    def _checked(self, index: int, call: ToolCall) -> CallTool | Ask | ToolInvocation:
+    def _checked(
+        self, index: int, call: ToolCall, handover: int | None
+    ) -> CallTool | Ask | ToolInvocation:
         """The effect of a call, or the invocation that tells the model what is wrong with it.
 
         The call of a skill has its answer in the program: nobody is asked, and nothing is run.
+
+        Args:
+            index: the place of the call in the reply.
+            call: the call.
+            handover: the place of the call that hands the conversation over, or None.
         """
         frame = self.frame
+        if handover not in (None, index):
+            return refusal(frame, index, _NOT_RUN)
         if frame.truncated:
             return refusal(frame, index, _CUT_OFF)
         offer = self._offers.named(call.name)
@@ -221,11 +223,11 @@ class AgentStep(FrameStep[AgentFrame]):
         about: dict[str, Any] = {"agent_name": frame.name, "at": at}
         args: Json = call.arguments
         try:
-            args = given = contracts.read_arguments(name, call.arguments)
+            args = given = values.read_arguments(name, call.arguments)
             settings = requests.settings_of(self.run, frame.pattern)
-            if settings.get("strictTools", "off") != "off" and contracts.has_strict_form(tool):
-                args = given = contracts.without_stand_ins(view(tool_spec_schema, tool), given)
-            args = checked(name, contracts.parameters_of(tool), given)
+            if settings.get("strictTools", "off") != "off" and schema_forms.has_strict_form(tool):
+                args = given = schema_forms.without_stand_ins(view(tool_spec_schema, tool), given)
+            args = checked(name, values.parameters_of(tool), given)
             if offer.use == "skill":
                 text = write_json(offer.pattern.value.properties["text"])
                 return ToolInvocation(name, args, text, **about)

@@ -33,11 +33,11 @@ from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
 from gram import Pattern, Subject
-from gram.errors import expect
+from gram.errors import expect, expect_all
 from lenses_ext.schemas import resolve_ref
 
 from ..errors import ValidationError
-from ..json_text import Json, read_json
+from ..json_text import Json, json_or_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -66,12 +66,7 @@ def fits_glob(glob: str, value: Json, schema: Json = None, root: Json = None) ->
         texts.add(_in_one_form(value))
     if any(fnmatchcase(each, _in_one_form(glob)) for each in texts):
         return True
-    wanted: Json = glob
-    if not isinstance(value, str):
-        try:
-            wanted = read_json(glob)
-        except ValueError:
-            return False
+    wanted = glob if isinstance(value, str) else json_or_text(glob)
     return _text(as_read(wanted, schema, root), is_sorted=True) in texts
 
 
@@ -267,9 +262,7 @@ class ApprovalRule:
 
     def fits(self, tool: str, args: Mapping[str, Json], by: str = "", schema: Json = None) -> bool:
         """Whether the rule applies to a call, see `ApprovalPolicy.decide`."""
-        agent, slash, name = self.tool.partition("/")
-        if not slash:
-            agent, name = "*", self.tool
+        agent, name = self.tool.split("/", 1) if "/" in self.tool else ("*", self.tool)
         if not fnmatchcase(tool, name) or not fnmatchcase(by, agent):
             return False
         types = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
@@ -280,11 +273,7 @@ class ApprovalRule:
 
 
 def _rules(rules: Iterable[ApprovalRule]) -> tuple[ApprovalRule, ...]:
-    given: tuple[Any, ...] = tuple(rules) if isinstance(rules, Iterable) else (rules,)
-    for rule in given:
-        if not isinstance(rule, ApprovalRule):
-            raise ValidationError(f"the rules of a policy are ApprovalRules, found {rule!r}")
-    return given
+    return expect_all(rules, ApprovalRule, "rules", by="ApprovalPolicy")
 
 
 @frozen

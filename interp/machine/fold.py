@@ -33,7 +33,7 @@ from ..programs import the_agent
 from . import effects
 from .agent_step import AgentStep
 from .approval import ApprovalPolicy, allow_all
-from .contracts import own_parameters_of
+from .contracts.values import own_parameters_of
 from .effects import CostReached, Effect, Event, Resumed, TimeUp
 from .frame_step import FrameStep, checked, effects_of, frame_begun, frame_ended
 from .happened import CallDropped, Happened

@@ -24,7 +24,7 @@ from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
 from . import effects
 from .approval import Decision
-from .contracts import Parameters, check_against, parameters_of
+from .contracts.values import Parameters, check_against, parameters_of
 from .effects import Ask, At, CallFailed, CallTool, Decided, Event, ToolReturned
 from .happened import NOT_WAITED_FOR, AgentStarted, CallDropped, Ended, Happened, New
 from .messages import ToolInvocation

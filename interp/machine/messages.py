@@ -239,19 +239,15 @@ def parts_of(given: Given) -> tuple[str | Mapping[str, Any], tuple[File, ...]]:
     """
     if isinstance(given, str | Mapping):
         return given, ()
-    for index, each in enumerate(given):
-        if not isinstance(each, str | File):
-            raise ValidationError(
-                f"a message is a text and files, found {type(each).__name__} at index {index}\n"
-                '  hint: ["What is this?", File("chart.png")]'
-            )
     texts = [each for each in given if isinstance(each, str)]
-    if len(texts) != 1:
-        hint = "say in one text what the files are for"
+    files = tuple(each for each in given if isinstance(each, File))
+    if len(texts) != 1 or len(files) + 1 != len(given):
+        found = ", ".join(type(each).__name__ for each in given) or "nothing"
         raise ValidationError(
-            f"a message has one text, found {counted(len(texts), 'text')}: {hint}"
+            f"a message is one text, and files that it is about; found {found}\n"
+            '  hint: ["What is this?", File("chart.png")]'
         )
-    return texts[0], tuple(each for each in given if isinstance(each, File))
+    return texts[0], files
 
 
 @frozen(init=False, repr=False)
@@ -318,9 +314,8 @@ def conversation_of(messages: Iterable[Message], *, by: str) -> ConversationCont
     """
     if isinstance(messages, ConversationContext):
         return messages
-    if isinstance(messages, str):
-        expect(messages, (ConversationContext, list, tuple), "context", by=by)
-    expect(messages, Iterable, "context", by=by)
+    kinds = (ConversationContext, list, tuple) if isinstance(messages, str) else Iterable
+    expect(messages, kinds, "context", by=by)
     return ConversationContext(messages)
 
 

@@ -17,11 +17,11 @@ from pyrsistent import pmap
 from gram import Pattern
 from lenses_ext import Workflow, is_agent, is_tool, workflow_of
 from lenses_ext.language import tool_spec_of, written_signature
-from lenses_ext.workflows import FlowArrow, FlowNode, Join, Loop
+from lenses_ext.workflows import FlowArrow, FlowNode, Join
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, write_json
-from .contracts import parameters_of
+from .contracts.values import parameters_of
 from .effects import Ask, CallTool
 from .frame_step import FrameStep, checked, dropped
 from .happened import Ended, Happened, ToolFinished
@@ -70,12 +70,6 @@ def _record_of(values: Mapping[str, JsonText]) -> JsonText:
 def _list_of(values: Iterable[JsonText]) -> JsonText:
     """Some values in their order."""
     return JsonText("[" + ",".join(values) + "]")
-
-
-def _is_enough(frame: WorkflowFrame, loop: Loop) -> bool:
-    """Whether the nodes that end a loop have said what ends it."""
-    said = {name: frame.ended.get(name, EndedNode()).said for name in loop.until}
-    return loop.is_ended_by({name: each.value for name, each in said.items() if each is not None})
 
 
 _AT_ONCE: Final = 8
@@ -270,7 +264,10 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         """All nodes have ended: this is the result, or a loop begins its next round."""
         flow, frame = self._flow, self.frame
         loop = flow.loop
-        is_finished = loop is None or _is_enough(frame, loop)
+        ended = {name: each.said for name, each in frame.ended.items() if each.said is not None}
+        is_finished = loop is None or loop.is_ended_by(
+            {name: ended[name].value for name in loop.until if name in ended}
+        )
         if loop is None or is_finished or frame.round + 1 >= (loop.max or 1):
             if arrived := _arrivals(flow, frame, flow.result):
                 self._end(_joined(flow, flow.result, arrived), unfinished=not is_finished)

@@ -297,8 +297,7 @@ def _fallbacks(options: BeginOptions) -> tuple[Model, ...]:
     model = options.get("model")
     if given and model is not None and named_model(model) is None:
         raise ConfigurationError("fallbacks are for models given by their names, not for an object")
-    named = (named_model(each) for each in given)
-    return tuple(each for each in named if each is not None)
+    return tuple(filter(None, map(named_model, given)))
 
 
 def run(

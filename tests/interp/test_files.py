@@ -99,10 +99,10 @@ def test_a_run_that_is_begun_again_has_its_files() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ([File(PNG)], "one text, found 0 texts"),
-        ([], "one text, found 0 texts"),
-        (["a", "b", File(PNG)], "one text, found 2 texts"),
-        (["a", Path("chart.png")], "found PosixPath at index 1"),
+        ([File(PNG)], "one text, .* found File"),
+        ([], "one text, .* found nothing"),
+        (["a", "b", File(PNG)], "one text, .* found str, str, File"),
+        (["a", Path("chart.png")], "found str, PosixPath"),
         (["  ", File(PNG)], "the user's message is empty"),
     ],
 )
