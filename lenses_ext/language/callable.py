@@ -27,28 +27,11 @@ from gram import Diagnostic, Pattern, Subject, only_errors
 from gram.errors import expect
 from gram.trees import carry_origin
 
+from .. import signatures
 from ..errors import FocusError, PartError
 from ..labels import ANSWER, TOOL, is_agent, is_answer, is_runnable, is_tool
 from ..optics import expect_definition, lens_of, text
-from ..signatures import (
-    INPUT,
-    NAMED,
-    PARAMETERS,
-    RESERVED,
-    SignatureError,
-    TypeSignature,
-    is_typed_path,
-    json_schema_to_type_signature,
-    parse_type_signature,
-    result_schema,
-    shared_shapes,
-    signature_diagnostics,
-    signature_elements,
-    signature_of,
-    signature_text,
-    used_shapes,
-    with_other_elements,
-)
+from ..signatures import PARAMETERS, used_shapes
 from ..weak_cache import memo
 from .tool_spec import with_signature
 
@@ -56,16 +39,16 @@ _REFERENCE = Pattern(Subject("", {ANSWER}))
 
 
 @memo
-def answer_signature(answer: Pattern) -> TypeSignature:
+def answer_signature(answer: Pattern) -> signatures.TypeSignature:
     """The type of an answer: a signature without parameters that returns it.
 
     Raises:
         SignatureError: it is not a type; all its faults are listed.
     """
-    signature = parse_type_signature(_as_tool(answer))
+    signature = signatures.parse_type_signature(_as_tool(answer))
     if signature.parameters:
         message = "an answer has no parameters: write the type alone, [:Answer | (::Person), …]"
-        raise SignatureError([Diagnostic.of("answer-parameters", message, answer)])
+        raise signatures.SignatureError([Diagnostic.of("answer-parameters", message, answer)])
     return signature
 
 
@@ -111,7 +94,7 @@ def json_schema_to_answer(schema: Mapping[str, Any], name: str = "result") -> Pa
     labels, properties = node.value.labels, node.value.properties.discard("paramName")
     if not shapes:
         return Pattern(Subject("", labels | {ANSWER}, properties))
-    if len(shapes) == 1 and labels == {first.identity} and NAMED not in first.labels:
+    if len(shapes) == 1 and labels == {first.identity} and signatures.NAMED not in first.labels:
         subject = Subject("", first.labels | {ANSWER}, first.properties.update(properties))
         return Pattern(subject, shapes[0].elements)
     return Pattern(Subject("", {ANSWER}), (Pattern(Subject("", labels, properties)), *shapes))
@@ -123,16 +106,16 @@ def _as_parameter(name: str, schema: dict[str, Any], definitions: Any) -> tuple[
     if definitions is not None:
         schema = {key: value for key, value in schema.items() if key != "$defs"}
         whole = {**whole, "properties": {name: schema}, "$defs": definitions}
-    return signature_elements(json_schema_to_type_signature(whole))
+    return signatures.signature_elements(signatures.json_schema_to_type_signature(whole))
 
 
 def answer_diagnostics(answer: Pattern) -> tuple[Diagnostic, ...]:
     """What is wrong with an answer, and likely slips in it, in the order of the text."""
-    faults = signature_diagnostics(_as_tool(answer))
+    faults = signatures.signature_diagnostics(_as_tool(answer))
     if not only_errors(faults):
         try:
             answer_signature(answer)
-        except SignatureError as error:
+        except signatures.SignatureError as error:
             faults = error.faults
     if _holds_a_signature(answer):
         if any(each.elements for each in answer.elements):
@@ -162,18 +145,18 @@ def _as_tool(answer: Pattern) -> Pattern:
 
 @memo
 def _schema(answer: Pattern) -> dict[str, Any]:
-    return result_schema(answer_signature(answer)) or {}
+    return signatures.result_schema(answer_signature(answer)) or {}
 
 
 _TEXT = Pattern(Subject("", {"String"}))
 _ANY = Pattern(Subject("", {"Any"}))
-_INPUT = Pattern(Subject(INPUT, {"String"}))
+_INPUT = Pattern(Subject(signatures.INPUT, {"String"}))
 
 
 @memo
 def written_signature(pattern: Pattern) -> Pattern | None:
     """The path among the elements of an agent or workflow that is its signature, or None."""
-    return next(filter(is_typed_path, pattern.elements), None)
+    return next(filter(signatures.is_typed_path, pattern.elements), None)
 
 
 def tool_spec_of(pattern: Pattern) -> Pattern:
@@ -213,13 +196,13 @@ def _signature_elements(pattern: Pattern) -> tuple[Pattern, ...]:
     """The elements of the tool that an agent or workflow is."""
     path = written_signature(pattern)
     if path is not None:
-        shapes = shared_shapes(pattern.elements)
+        shapes = signatures.shared_shapes(pattern.elements)
         roots = [each for each in pattern.elements if PARAMETERS in each.value.labels]
         return (path, *roots, *used_shapes([path, *roots], shapes))
     answer = next(filter(is_answer, pattern.elements), None) if is_agent(pattern) else None
     if answer is not None:
         elements = answer_elements(answer)
-        result = signature_of(elements) or _ANY
+        result = signatures.signature_of(elements) or _ANY
         beside = (each for each in elements if each is not result)
         return (Pattern(elements=(_INPUT, result)), *beside)
     return (Pattern(elements=(_INPUT, _TEXT if is_agent(pattern) else _ANY)),)
@@ -236,7 +219,7 @@ def with_types(pattern: Pattern, types: Mapping[str, Pattern]) -> Pattern:
     """
     old = pattern.elements
     if is_tool(pattern):
-        return with_other_elements(pattern, (*old, *used_shapes(old, types)))
+        return signatures.with_other_elements(pattern, (*old, *used_shapes(old, types)))
     if is_answer(pattern):
         old = answer_elements(pattern)
         used = used_shapes(old, types)
@@ -244,10 +227,12 @@ def with_types(pattern: Pattern, types: Mapping[str, Pattern]) -> Pattern:
         return carry_origin(whole, pattern) if used else pattern
     signature = written_signature(pattern)
     roots = [each for each in old if PARAMETERS in each.value.labels]
-    shared = {**types, **shared_shapes(old)}
+    shared = {**types, **signatures.shared_shapes(old)}
     named = () if signature is None else used_shapes([signature, *roots], shared)
     mine = {*map(id, old)}
-    return with_other_elements(pattern, (*old, *(each for each in named if id(each) not in mine)))
+    return signatures.with_other_elements(
+        pattern, (*old, *(each for each in named if id(each) not in mine))
+    )
 
 
 # --- the lens
@@ -256,14 +241,14 @@ def with_types(pattern: Pattern, types: Mapping[str, Pattern]) -> Pattern:
 def _own(elements: Sequence[Pattern]) -> range:
     """The places of a signature among elements: its path, and the types directly behind it."""
     for start, element in enumerate(elements):
-        if is_typed_path(element):
+        if signatures.is_typed_path(element):
             behind = takewhile(_is_type, elements[start + 1 :])
             return range(start, start + 1 + sum(1 for _ in behind))
     return range(0)
 
 
 def _is_type(element: Pattern) -> bool:
-    return bool(element.value.labels & RESERVED)
+    return bool(element.value.labels & signatures.RESERVED)
 
 
 def _get_signature(pattern: Pattern) -> str | None:
@@ -274,8 +259,10 @@ def _get_signature(pattern: Pattern) -> str | None:
     if not places:
         return None
     tool = Pattern(Subject("", {TOOL}), pattern.elements[places.start : places.stop])
-    parse_type_signature(tool, open=True)  # what is not one cannot be set, so it is not shown
-    return signature_text(tool)
+    signatures.parse_type_signature(
+        tool, open=True
+    )  # what is not one cannot be set, so it is not shown
+    return signatures.signature_text(tool)
 
 
 def _set_signature(pattern: Pattern, signature: str | None) -> Pattern:
@@ -293,8 +280,8 @@ def _set_signature(pattern: Pattern, signature: str | None) -> Pattern:
 
 def _elements_of(signature: str) -> tuple[Pattern, ...]:
     """The elements that say a signature: its path, then its types."""
-    elements = signature_elements(signature, open=True)
-    path = signature_of(elements)
+    elements = signatures.signature_elements(signature, open=True)
+    path = signatures.signature_of(elements)
     assert path is not None, "it has been read as a signature"
     types = [each for each in elements if each is not path]
     for each in types:

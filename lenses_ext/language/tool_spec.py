@@ -20,32 +20,11 @@ from gram import GramDecodeError, Pattern, Symbol, is_edge, write_value
 from gram.errors import expect
 from gram.trees import WALK
 
+from .. import optics, signatures
 from ..errors import MissingPartError, PartError, type_in_words
 from ..labels import TOOL, TOOLS, is_tool
-from ..optics import (
-    TEXT,
-    Codec,
-    Getter,
-    Lens,
-    Vocabulary,
-    any_property,
-    computed,
-    expect_definition,
-    identity,
-    lens_of,
-    put,
-    text,
-    view,
-)
-from ..signatures import (
-    TypeSignature,
-    names_of,
-    parse_type_signature,
-    signature_elements,
-    signature_of,
-    signature_text,
-    type_signature_to_json_schema,
-)
+from ..optics import view
+from ..signatures import names_of, signature_of
 from ..weak_cache import memo
 
 
@@ -54,7 +33,9 @@ def _get_nodes(tool: Pattern) -> tuple[Pattern, ...]:
     return () if nodes == (Pattern(),) else nodes  # the empty node of ()==>(::String)
 
 
-tool_parameters: Getter[Pattern, tuple[Pattern, ...]] = computed("tool_parameters", _get_nodes)
+tool_parameters: optics.Getter[Pattern, tuple[Pattern, ...]] = optics.computed(
+    "tool_parameters", _get_nodes
+)
 """The nodes of a tool's signature that are its parameters, in order."""
 
 
@@ -63,7 +44,7 @@ def parameter_names(tool: Pattern) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names_of(_get_nodes(tool)) if name))
 
 
-def parameter(name: str) -> Lens[Pattern, Pattern]:
+def parameter(name: str) -> optics.Lens[Pattern, Pattern]:
     """The lens from a tool onto the node of one of its parameters, the first of the name.
 
     A node between two arrows is in the tree twice, at the end of one edge and the beginning of the
@@ -83,7 +64,7 @@ def parameter(name: str) -> Lens[Pattern, Pattern]:
             raise PartError(f'expected a node named "{name}", found "{found}"')
         return _with_parameter(tool, index, new)
 
-    return lens_of(f"parameter({name!r})", get, set_, "elements")
+    return optics.lens_of(f"parameter({name!r})", get, set_, "elements")
 
 
 def rename_parameter(tool: Pattern, name: str, new: str) -> Pattern:
@@ -97,8 +78,8 @@ def rename_parameter(tool: Pattern, name: str, new: str) -> Pattern:
         raise PartError(f'there is a parameter "{new}" already')
     node = _get_nodes(tool)[index]
     is_said = "paramName" in node.value.properties
-    lens: Any = any_property("paramName") if is_said else identity("rename_parameter")
-    return _with_parameter(tool, index, put(lens, new, node))
+    lens: Any = optics.any_property("paramName") if is_said else optics.identity("rename_parameter")
+    return _with_parameter(tool, index, optics.put(lens, new, node))
 
 
 def _index_in(tool: Pattern, name: str) -> int:
@@ -148,29 +129,31 @@ def _hops(chain: Pattern | None) -> tuple[Pattern, ...]:
 
 
 def _get_signature(tool: Pattern) -> str:
-    expect_definition(tool)
+    optics.expect_definition(tool)
     if not is_tool(tool):
         raise PartError(f"expected the label {' or '.join(sorted(TOOLS))}")
     _read(tool)  # what is not a signature cannot be set, so it is not shown
-    return signature_text(tool)
+    return signatures.signature_text(tool)
 
 
 def _set_signature(tool: Pattern, signature: str) -> Pattern:
-    if text(signature) == signature_text(tool):
+    if optics.text(signature) == signatures.signature_text(tool):
         return tool  # in the very form it has, which `signature_elements` might make plainer
-    new = signature_elements(signature, open=True)
+    new = signatures.signature_elements(signature, open=True)
     return attrs.evolve(tool, elements=with_signature(tool.elements, new))
 
 
-_read: Callable[[Pattern], TypeSignature] = memo(lambda tool: parse_type_signature(tool, open=True))
+_read: Callable[[Pattern], signatures.TypeSignature] = memo(
+    lambda tool: signatures.parse_type_signature(tool, open=True)
+)
 
 
 def _get_schema(tool: Pattern) -> dict[str, Any]:
-    expect_definition(tool)
-    return type_signature_to_json_schema(tool)
+    optics.expect_definition(tool)
+    return signatures.type_signature_to_json_schema(tool)
 
 
-def _one_of(*allowed: str | bool) -> Codec[Any, Any]:
+def _one_of(*allowed: str | bool) -> optics.Codec[Any, Any]:
     """The codec of a property that has one of some values."""
     words = " or ".join(map(write_value, allowed))
 
@@ -180,14 +163,18 @@ def _one_of(*allowed: str | bool) -> Codec[Any, Any]:
         hint = "write it in quotes" if isinstance(value, Symbol) else None
         raise PartError(f"expected {words}, found {type_in_words(value)}", hint)
 
-    return Codec(checked, checked)
+    return optics.Codec(checked, checked)
 
 
 _YES_OR_NO = _one_of(True, False)
-TOOL_SPECS = Vocabulary("tool_spec", TOOLS)
+TOOL_SPECS = optics.Vocabulary("tool_spec", TOOLS)
 
-tool_spec_name = TOOL_SPECS.word("name", identity("tool_spec_name", "A tool's name, its identity."))
-tool_spec_description = TOOL_SPECS.required("description", TEXT, "What a tool does, for the model")
+tool_spec_name = TOOL_SPECS.word(
+    "name", optics.identity("tool_spec_name", "A tool's name, its identity.")
+)
+tool_spec_description = TOOL_SPECS.required(
+    "description", optics.TEXT, "What a tool does, for the model"
+)
 _ONCE = "Whether a call of a tool that has begun is never repeated by itself"
 tool_spec_once = TOOL_SPECS.optional("once", _YES_OR_NO, _ONCE)
 _READS = "Whether a tool reads private data"
@@ -197,10 +184,10 @@ tool_spec_returns = TOOL_SPECS.optional("returns", _one_of("untrusted", "trusted
 tool_spec_sends = TOOL_SPECS.optional("sends", _YES_OR_NO, "Whether it can send something outward")
 _SIGNATURE = 'The signature of a tool as text, such as "(city::Text)==>(::String)".'
 _SCHEMA = "The JSON Schema of a tool's parameters, computed of its signature."
-tool_spec_type_signature = lens_of(
+tool_spec_type_signature = optics.lens_of(
     "tool_spec_type_signature", _get_signature, _set_signature, "elements", _SIGNATURE
 )
-tool_spec_schema = computed("tool_spec_schema", _get_schema, "elements", _SCHEMA)
+tool_spec_schema = optics.computed("tool_spec_schema", _get_schema, "elements", _SCHEMA)
 TOOL_SPECS.word("signature", tool_spec_type_signature)
 TOOL_SPECS.word("schema", tool_spec_schema)
 as_tool = TOOL_SPECS.prism("as_tool")
@@ -231,7 +218,7 @@ def create_tool_specification(
     expect(once, bool, "once", by=by)
     properties = {"description": description, "once": once or None}
     tool = TOOL_SPECS.make(by, name, TOOL, properties)
-    return attrs.evolve(tool, elements=signature_elements(type_signature))
+    return attrs.evolve(tool, elements=signatures.signature_elements(type_signature))
 
 
 # --- as JSON, for programs that are not gram: what counts there is the signature
@@ -279,7 +266,7 @@ def tool_spec_from_json(data: object) -> Pattern:
             raise GramDecodeError(f"$.{key}: expected a string, found {data.get(key)!r}")
     tool = create_tool_specification(*(str(data[key]) for key in _KEYS))
     for key in _MARKS.keys() & data.keys():
-        tool = put(_MARKS[key], data[key], tool)
+        tool = optics.put(_MARKS[key], data[key], tool)
     return tool
 
 

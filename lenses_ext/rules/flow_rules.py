@@ -14,30 +14,15 @@ from gram import Diagnostic, Pattern, TreePath, Value
 from gram.checks import Reading
 from gram.words import did_you_mean
 
+from .. import schemas
 from ..labels import is_loop
 from ..language import written_signature
 from ..names import Definition, Program
-from ..schemas import (
-    Difference,
-    NotJson,
-    Schema,
-    accepts_value,
-    differences,
-    dump_json,
-    to_json_value,
-)
+from ..schemas import Schema, dump_json
 from ..workflows import FlowArrow, Join, all_hold, conditions_of, grouped, parts_of
+from . import flow_types
 from .element_rules import cycles_of, hand_over, unconnected
-from .flow_types import (
-    Flow,
-    Types,
-    field_of,
-    fields_of,
-    is_required,
-    items_of,
-    options_of,
-    says_nothing,
-)
+from .flow_types import Flow, field_of, fields_of, options_of, says_nothing
 from .rules import called, judged
 
 _MOST_ANSWERS = 1_000
@@ -61,7 +46,9 @@ def of_flows(
 
 
 def _sound_flows(reading: Reading) -> list[Flow]:
-    flows = (Flow(reading.once(Types), holder) for holder in judged(reading, "workflows"))
+    flows = (
+        Flow(reading.once(flow_types.Types), holder) for holder in judged(reading, "workflows")
+    )
     return [
         each
         for each in flows
@@ -149,7 +136,7 @@ def _unlike(
     flow: Flow, taker: _Taker, arrow: FlowArrow, what: str, wanted: Schema, carried: Schema
 ) -> Iterator[Diagnostic]:
     """What an arrow carries, where that is not what is wanted."""
-    if found := differences(wanted, carried, match="types", result=True):
+    if found := schemas.differences(wanted, carried, match="types", result=True):
         message = f"{what} is not what {taker.that('takes')}: {_shown(found)}"
         yield Diagnostic.found(message, flow.place_of(arrow), hint=_HINT)
 
@@ -166,7 +153,7 @@ def _giver(flow: Flow, arrow: FlowArrow) -> str:
     return f"{each} {flow.words(arrow.source)} gives"
 
 
-def _shown(found: Sequence[Difference]) -> str:
+def _shown(found: Sequence[schemas.Difference]) -> str:
     """The differences between what is carried and what is wanted."""
     shown = []
     for each in found[:3]:
@@ -182,7 +169,7 @@ def missing_field(flow: Flow) -> Iterator[Diagnostic]:
             continue
         wanted, needs, by_key = taker.wanted, taker.that("needs"), flow.read.by_key(taker.join)
         is_misspelt = any(field_of(wanted, key) is None for key in by_key)  # one of them, perhaps
-        for key in (each for each in fields_of(wanted) if is_required(wanted, each)):
+        for key in (each for each in fields_of(wanted) if flow_types.is_required(wanted, each)):
             carry = by_key.get(key)
             if carry is None and not is_misspelt:
                 message = f'{needs} "{key}", which no arrow carries'
@@ -213,7 +200,7 @@ def each_type(flow: Flow) -> Iterator[Diagnostic]:
         if not flow.is_list(arrow):
             gives = "is" if arrow.source is None else "gives"
             yield Diagnostic.found(f"{giver} {gives} no list", at, hint=_ARRAY)
-        elif not arrow.source and flow.read.loop and items_of(flow.fed_back()) is None:
+        elif not arrow.source and flow.read.loop and flow_types.items_of(flow.fed_back()) is None:
             yield Diagnostic.found(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
 
 
@@ -223,7 +210,7 @@ _NEXT_ROUND = "let the step that comes last give a list, or map inside a workflo
 
 def handoff_type(reading: Reading) -> Iterator[Diagnostic]:
     """A step, or an agent with a signature, that hands over to one which gives something else."""
-    types = reading.once(Types)
+    types = reading.once(flow_types.Types)
     program = types.program
     flows = program.workflows.values()
     used = (it for each in flows for it in (*program.inside(each), *program.used_in_arrows(each)))
@@ -234,7 +221,7 @@ def handoff_type(reading: Reading) -> Iterator[Diagnostic]:
         if says_nothing(wanted):
             continue
         for at, other in _may_answer_for(program, holder):
-            if found := differences(wanted, types.gives(other), match="types", result=True):
+            if found := schemas.differences(wanted, types.gives(other), match="types", result=True):
                 gives = f'what "{other.name}" ({reading.cited(other.path)}) gives'
                 is_for = f'what "{holder.name}" ({reading.cited(holder.path)}) gives'
                 message = f"{gives} when it has taken over is not {is_for}: {_shown(found)}"
@@ -275,7 +262,7 @@ def _impossible(
     options = options_of(answer)
     if options is None or any(all_hold(conditions, parts_of(each)) for each in options):
         return []
-    wanted = {name: to_json_value(value) for name, value in conditions.items()}
+    wanted = {name: schemas.to_json_value(value) for name, value in conditions.items()}
     return [(f"{giver} never gives {dump_json(wanted)}", _it_gives(options))]
 
 
@@ -290,10 +277,10 @@ def _never(
         hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else None)
         return f'{giver} gives nothing that has a field "{name}"', hint
     try:
-        wanted = to_json_value(value)
-    except NotJson as error:
+        wanted = schemas.to_json_value(value)
+    except schemas.NotJson as error:
         return f"an answer is JSON: {error}", None
-    if says_nothing(schema) or accepts_value(schema, wanted):
+    if says_nothing(schema) or schemas.accepts_value(schema, wanted):
         return None
     options = options_of(schema)
     texts = [each for each in options or () if isinstance(each, str)]
@@ -361,7 +348,7 @@ def _answers(answer: Schema, names: Iterable[str]) -> Iterator[Any] | None:
     for name in names:
         schema = field_of(answer, name) if name else None
         options = None if schema is None else options_of(schema)
-        if options is None or not is_required(answer, name):
+        if options is None or not flow_types.is_required(answer, name):
             return None
         values[name] = options
     return (dict(zip(values, each, strict=True)) for each in product(*values.values()))

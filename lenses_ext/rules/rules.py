@@ -16,23 +16,10 @@ from gram.checks import Reading
 from gram.trees import exact
 from gram.words import nearest
 
+from .. import language
 from ..errors import FocusError, type_in_words
 from ..labels import AGENT, is_agent, is_answer, is_skill, is_tool, is_workflow, kind_of
-from ..language import (
-    AGENTS,
-    SETTINGS,
-    SKILLS,
-    TOOL_SPECS,
-    WORKFLOW_PARTS,
-    agent_models,
-    agent_skills,
-    answer_diagnostics,
-    answer_schema,
-    setting_problems,
-    tool_spec_of,
-    wire_name,
-    written_signature,
-)
+from ..language import SETTINGS, TOOL_SPECS
 from ..names import Definition, Program
 from ..optics import Vocabulary, view
 from ..schemas import canonical
@@ -93,8 +80,8 @@ def _value(pattern: Pattern, key: str) -> Value | None:
 
 def _vocabulary(pattern: Pattern) -> Vocabulary:
     if is_workflow(pattern):
-        return WORKFLOW_PARTS
-    return AGENTS if is_agent(pattern) else TOOL_SPECS
+        return language.WORKFLOW_PARTS
+    return language.AGENTS if is_agent(pattern) else TOOL_SPECS
 
 
 def model_name(agent: Pattern) -> Iterator[Diagnostic]:
@@ -102,7 +89,7 @@ def model_name(agent: Pattern) -> Iterator[Diagnostic]:
     model = agent.value.properties.get("model")
     if (isinstance(model, str) and model.strip()) or isinstance(model, PVector):
         try:
-            view(agent_models, agent)
+            view(language.agent_models, agent)
         except FocusError as error:
             yield Diagnostic.found(error.reason_in_words, part="model")
 
@@ -135,9 +122,9 @@ def tool_value(tool: Pattern) -> Iterator[Diagnostic]:
 def skill_value(agent: Pattern) -> Iterator[Diagnostic]:
     """Skills that are no list of folders, or a skill without a name, a description or a text."""
     try:
-        view(agent_skills, agent)
+        view(language.agent_skills, agent)
     except FocusError as error:
-        yield Diagnostic.found(error.reason, part=SKILLS)
+        yield Diagnostic.found(error.reason, part=language.SKILLS)
     for index, each in enumerate(agent.elements):
         said = each.value.properties
         texts = (each.value.identity, said.get("description"), said.get("text"))
@@ -149,7 +136,7 @@ def skill_value(agent: Pattern) -> Iterator[Diagnostic]:
 
 def wrong_setting(agent: Pattern, is_known: bool) -> Iterator[Diagnostic]:
     """A setting that there is not, or that has a value which it cannot have."""
-    for problem in setting_problems(settings_of(agent)):
+    for problem in language.setting_problems(settings_of(agent)):
         if (problem.key in SETTINGS) == is_known:
             keys = (problem.key,)
             yield Diagnostic.found(problem.reason, part="settings", keys=keys, hint=problem.hint)
@@ -188,7 +175,7 @@ def misspelt_property(pattern: Pattern) -> Iterator[Diagnostic]:
 
 def workflow_property(workflow: Pattern) -> Iterator[Diagnostic]:
     """A property of a workflow that counts in agents alone, or looks like one that counts."""
-    of_agents = {*AGENTS.properties, *SETTINGS} - WORKFLOW_PARTS.properties.keys()
+    of_agents = {*language.AGENTS.properties, *SETTINGS} - language.WORKFLOW_PARTS.properties.keys()
     for key in sorted(workflow.value.properties.keys() & of_agents):
         message = f"{called(workflow)} is a {kind_of(workflow)}, which has no {key}"
         yield Diagnostic.found(message, part=key, hint="write it in the agents that it uses")
@@ -237,7 +224,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 def tool_name(tool: Pattern) -> Iterator[Diagnostic]:
     """A name of a tool that model APIs do not accept, so that they are sent another."""
     name = tool.value.identity
-    if name and (sent := wire_name(name)) != name:
+    if name and (sent := language.wire_name(name)) != name:
         message = f'tool name "{name}" is not accepted by model APIs; it is sent as "{sent}"'
         yield Diagnostic.found(message, part="identity")
 
@@ -286,11 +273,11 @@ def answer_differs(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     for answer in judged(reading, "answers"):
         holder = program.runnables[answer.path[:-1]]
-        if written_signature(holder.pattern) is None:
+        if language.written_signature(holder.pattern) is None:
             continue
         with suppress(SignatureError):  # reported already
-            declared = result_schema(tool_spec_of(program.completed(holder)[0])) or {}
-            both = (declared, answer_schema(program.completed(answer)[0]))
+            declared = result_schema(language.tool_spec_of(program.completed(holder)[0])) or {}
+            both = (declared, language.answer_schema(program.completed(answer)[0]))
             one, other = (exact(canonical(each, match="types")) for each in both)
             if one != other:
                 message = f"the answer of {called(holder.pattern)} is not what its signature gives"
@@ -308,11 +295,11 @@ def signature(reading: Reading) -> Iterator[Diagnostic]:
         faults: Iterable[Diagnostic] = ()
         steps = 0
         if is_answer(holder.pattern):
-            faults = answer_diagnostics(completed)
+            faults = language.answer_diagnostics(completed)
             steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
         elif is_tool(holder.pattern):
             faults = signature_diagnostics(completed) if signature_of(completed.elements) else ()
-        elif written_signature(holder.pattern) is not None:
+        elif language.written_signature(holder.pattern) is not None:
             faults = _faults_of_runnable(completed)
         for each in faults:
             first, *rest = each.path or (None,)
@@ -325,7 +312,7 @@ def signature(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def _faults_of_runnable(pattern: Pattern) -> Iterator[Diagnostic]:
-    spec = tool_spec_of(pattern)
+    spec = language.tool_spec_of(pattern)
     places = {id(each): at for at, each in enumerate(pattern.elements)}
     for each in signature_diagnostics(spec):
         first, *rest = each.path or (None,)

@@ -17,35 +17,23 @@ from gram.checks import CHECKS
 from gram.errors import expect
 from gram.trees import carry_origin
 
+from .. import names
 from ..labels import AGENT, TOOL, TOOLS
-from ..names import (
-    DEFINED_TWICE,
-    IMPORT_CHECKS,
-    REFERENCE_CHECKS,
-    TYPE_CHECKS,
-    ProgramLike,
-    Project,
-    choose,
-    diagnose,
-    document_of_program,
-    program_of,
-    program_scopes,
-    reached,
-)
+from ..names import Project, diagnose
 from ..workflows import grouped
 from . import element_rules, flow_rules, rules
 from .flow_rules import of_flows
 from .rules import nearest_label, of_each
 
-_SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
+_SAID_OF_SIGNATURES: Final = names.DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
 _SAID_OF_LABELS: Final = frozenset({"missing-label", "label-case"})
-_SAID_OF_ENDS: Final = DEFINED_TWICE | {"undefined-reference"}
+_SAID_OF_ENDS: Final = names.DEFINED_TWICE | {"undefined-reference"}
 
 _OF_TEXTS = {"missing-{}": rules.missing, "{}-type": rules.not_a_text, "empty-{}": rules.empty}
 
 PROGRAM_CHECKS: Final = (
-    *(row for row in CHECKS if row.code != IMPORT_CHECKS[0].code),
+    *(row for row in CHECKS if row.code != names.IMPORT_CHECKS[0].code),
     Check("missing-name", "error", of_each("named", rules.missing_name)),
     Check("slash-in-name", "error", of_each("named", rules.slash_in_name), {"tool-name"}),
     *(
@@ -69,13 +57,13 @@ PROGRAM_CHECKS: Final = (
     Check("misspelt-label", "warning", element_rules.misspelt_label, {"label-case"}),
     Check("missing-label", "warning", element_rules.missing_label),
     Check("arrow-outside", "warning", element_rules.arrow_outside),
-    *IMPORT_CHECKS,
-    *REFERENCE_CHECKS,
+    *names.IMPORT_CHECKS,
+    *names.REFERENCE_CHECKS,
     Check("tool-name", "warning", of_each("tools", rules.tool_name)),
     Check("missing-signature", "error", of_each("tools", rules.missing_signature)),
     Check("signature-property", "warning", of_each("named", rules.signature_property)),
     Check("signature", "error", rules.signature, _SAID_OF_SIGNATURES),
-    TYPE_CHECKS[1],
+    names.TYPE_CHECKS[1],
     Check("second-signature", "error", of_each("runnables", rules.second_signature)),
     Check("answer-differs", "error", rules.answer_differs),
     Check("workflow-property", "warning", of_each("workflows", rules.workflow_property)),
@@ -127,13 +115,13 @@ def validate_tool_spec_pattern(tool: Pattern) -> tuple[Diagnostic, ...]:
     return _validated(tool, TOOL, TOOLS, "a tool")
 
 
-def validate_program(program: ProgramLike) -> tuple[Diagnostic, ...]:
+def validate_program(program: names.ProgramLike) -> tuple[Diagnostic, ...]:
     """All the faults of a program's agents and tools, each once, in the order of the text.
 
     A document without agents and tools has no faults. Paths begin with the index of a top-level
     pattern.
     """
-    definitions = program_of(program, by="validate_program")
+    definitions = names.program_of(program, by="validate_program")
     tops = [*definitions.tops]
     if all(each.path not in definitions.named for each in tops):
         return ()
@@ -142,7 +130,9 @@ def validate_program(program: ProgramLike) -> tuple[Diagnostic, ...]:
     return diagnose(program, _VALIDATION, within)
 
 
-def agent_diagnostics(program: ProgramLike, agent: str | None = None) -> tuple[Diagnostic, ...]:
+def agent_diagnostics(
+    program: names.ProgramLike, agent: str | None = None
+) -> tuple[Diagnostic, ...]:
     """What is wrong with an agent and all that it refers to, in the order of the text.
 
     Args:
@@ -152,9 +142,9 @@ def agent_diagnostics(program: ProgramLike, agent: str | None = None) -> tuple[D
     Raises:
         ProgramError: there is no such agent.
     """
-    definitions = program_of(program, by="agent_diagnostics")
-    chosen = choose(definitions, agent, document=document_of_program(program))
-    return diagnose(program, _VALIDATION, reached(definitions, chosen))
+    definitions = names.program_of(program, by="agent_diagnostics")
+    chosen = names.choose(definitions, agent, document=names.document_of_program(program))
+    return diagnose(program, _VALIDATION, names.reached(definitions, chosen))
 
 
 def new_errors(before: Document | Project, after: Document | Project) -> tuple[Diagnostic, ...]:
@@ -206,5 +196,5 @@ def _validated(
         missing = (Diagnostic.of("missing-label", message, pattern, "labels", hint=hint),)
         subject = attrs.evolve(pattern.value, labels={label})
         pattern = carry_origin(attrs.evolve(pattern, value=subject), pattern)
-    faults = check(pattern, checks=_VALIDATION, scopes=program_scopes)
+    faults = check(pattern, checks=_VALIDATION, scopes=names.program_scopes)
     return (*missing, *(attrs.evolve(each, path=each.path[1:]) for each in faults))
