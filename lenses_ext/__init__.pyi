@@ -132,4 +132,4 @@ from .signatures.writer import (
     write_program as write_program,
     write_type_signature as write_type_signature,
 )
-from .workflows.reading import Workflow as Workflow, workflow_of as workflow_of
+from .workflows import Workflow as Workflow, workflow_of as workflow_of

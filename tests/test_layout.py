@@ -32,8 +32,8 @@ FLOORS = {
         "display",
     ],
     "lenses_ext": [
-        "optics", "schemas", "signatures", "language", "workflows", "names", "rules", "composing",
-        "places", "drawings",
+        "optics", "schemas", "signatures", "language", "names", "rules", "composing", "places",
+        "drawings",
     ],
     "interp": [
         "concurrency", "machine", "models", "tools", "execution", "history", "running", "workers",

@@ -30,10 +30,15 @@ from gram import Pattern, Subject, TreePath, Value, is_edge
 from gram.errors import expect
 from gram.trees import WALK_SUBJECT
 
-from ..labels import TOOL, is_loop
-from ..language import INPUT, is_arrows, is_node, parameter_names, written_signature
-from ..schemas import NotJson, json_key, to_json_value
-from ..weak_cache import memo
+from .labels import TOOL, is_loop
+from .language import INPUT, is_arrows, is_node, parameter_names, written_signature
+from .schemas import NotJson, json_key, to_json_value
+from .weak_cache import memo
+
+__all__ = [
+    "ARROW_LABELS", "EACH", "HANDOFF", "OTHERWISE", "WHEN", "FlowArrow", "FlowNode", "Join",
+    "Loop", "Workflow", "arrows_in", "grouped", "handoffs", "workflow_of",
+]  # fmt: skip
 
 
 def conditions_of(value: Value | None) -> Mapping[str, Value]:
