@@ -7,17 +7,17 @@ get into it could neither run nor reach the network.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from math import floor, isfinite, log10
 from pathlib import Path
-from typing import Final, TypeAlias, Union
+from typing import TypeAlias, Union
 
 from attrs import frozen
 
 from gram import ArgumentError
-from gram.display import Content, Markup, element
+from gram.display import Content, Markup, element, markup_of
 from gram.words import counted
 
 from ..shown import shortened
@@ -38,29 +38,16 @@ def page(title: str, *body: Content) -> str:
     >>> "<h1>a &lt; b</h1>" in page("a < b", "text")
     True
     """
-    style, script = _part("page.css"), _part("page.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    head = element(
-        "head", Markup(_METAS.format(policy)), element("title", title), element("style", style)
-    )
-    main = element("main", element("header", element("h1", title)), *body)
-    whole = element("html", head, element("body", main, element("script", script)), lang="en")
-    return f"<!doctype html>\n{whole}\n"
-
-
-_METAS: Final = """<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-"""
+    style, script = part("page.css"), part("page.js")
+    policy = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    head, heading = element("title", title), element("h1", title)
+    said = {"title": head, "heading": heading, "body": markup_of(*body), "policy": policy}
+    return part("page.html").format(style=style, script=script, **said)
 
 
 @cache
-def _part(name: str) -> Markup:
+def part(name: str) -> Markup:
+    """A part of the pages, from the file beside this one."""
     return Markup(Path(__file__).with_name(name).read_text("utf-8"))
 
 
@@ -193,16 +180,28 @@ def interval_plot(
     def x(number: float) -> float:
         return round(left + (number - ticks[0]) * scale, 1)
 
+    def line(low: float, y1: float, high: float, y2: float, **how: str | float) -> Markup:
+        how = {"stroke": "currentColor", **how}
+        return element("line", x1=x(low), y1=y1, x2=x(high), y2=y2, **how)
+
     bottom = len(rows) * _ROW + 8
-    drawn: list[Content] = [_tick(x(tick), bottom, f"{tick:g}") for tick in ticks]
+    drawn: list[Content] = []
+    for tick in ticks:
+        drawn.append(line(tick, 0, tick, bottom, stroke_opacity=0.15))
+        at = {"x": x(tick), "y": bottom + 16}
+        drawn.append(element("text", f"{tick:g}", **at, text_anchor="middle", fill_opacity=0.7))
     if mark is not None:
-        drawn.append(_line(x(mark), 0, x(mark), bottom, stroke_dasharray="4 3", stroke_opacity=0.7))
+        drawn.append(line(mark, 0, mark, bottom, stroke_dasharray="4 3", stroke_opacity=0.7))
     for index, row in enumerate(rows):
         y = index * _ROW + _ROW / 2 + 4
-        drawn += [
-            element("text", labels[index], x=left - 14, y=y + 4, text_anchor="end"),
-            _interval(row, y, x),
-        ]
+        told = f"{row.label}: {row.value:g} ({row.low:g} to {row.high:g})"
+        ends = (
+            line(at, y - 5, at, y + 5, stroke=_ACCENT, stroke_width=2) for at in (row.low, row.high)
+        )
+        whole = line(row.low, y, row.high, y, stroke=_ACCENT, stroke_width=3)
+        dot = element("circle", cx=x(row.value), cy=y, r=5.5, fill=_ACCENT)
+        drawn.append(element("text", labels[index], x=left - 14, y=y + 4, text_anchor="end"))
+        drawn.append(element("g", element("title", told), whole, *ends, dot))
     return element(
         "svg",
         element("title", title),
@@ -215,29 +214,6 @@ def interval_plot(
         font_size=13,
         fill="currentColor",
     )
-
-
-def _interval(row: Interval, y: float, x: Callable[[float], float]) -> Markup:
-    told = f"{row.label}: {row.value:g} ({row.low:g} to {row.high:g})"
-    return element(
-        "g",
-        element("title", told),
-        _line(x(row.low), y, x(row.high), y, stroke=_ACCENT, stroke_width=3),
-        _line(x(row.low), y - 5, x(row.low), y + 5, stroke=_ACCENT, stroke_width=2),
-        _line(x(row.high), y - 5, x(row.high), y + 5, stroke=_ACCENT, stroke_width=2),
-        element("circle", cx=x(row.value), cy=y, r=5.5, fill=_ACCENT),
-    )
-
-
-def _tick(x: float, bottom: float, label: str) -> list[Markup]:
-    return [
-        _line(x, 0, x, bottom, stroke_opacity=0.15),
-        element("text", label, x=x, y=bottom + 16, text_anchor="middle", fill_opacity=0.7),
-    ]
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, **how: str | float) -> Markup:
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, **{"stroke": "currentColor", **how})
 
 
 def _ticks(low: float, high: float) -> list[float]:

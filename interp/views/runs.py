@@ -19,6 +19,7 @@ from gram.errors import expect
 from gram.words import counted
 from lenses_ext import drawing_of, to_svg
 from lenses_ext.drawings import Drawing, Edge, Node
+from lenses_ext.workflows import grouped
 
 from ..files import File
 from ..history.records import RecordedRun
@@ -26,7 +27,7 @@ from ..history.replaying import Entry, Timeline, round_name, timeline
 from ..json_text import json_or_text, read_json, write_json
 from ..machine import Status, Usage, call_text, shown_price
 from ..shown import shortened, visible_text
-from .page import facts, page
+from .page import facts, page, part
 
 Line: TypeAlias = Union[str, list[tuple[str, str]]]
 
@@ -193,10 +194,8 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
             called[entry.who, entry.name] += 1
             failed[entry.who, entry.name] += entry.how != "done"
     names = {node.key: node.name for node in drawing.nodes}
-    holders: dict[str, set[str]] = {}
-    for edge in drawing.edges:
-        if edge.kind == "has":
-            holders.setdefault(edge.target, set()).add(names[edge.source])
+    has = (edge for edge in drawing.edges if edge.kind == "has")
+    holders = grouped((edge.target, names[edge.source]) for edge in has)
 
     def counted_node(node: Node) -> Node:
         if node.kind not in ("agent", "tool"):
@@ -223,13 +222,6 @@ _KINDS = {"workflow": "flow", "each": "list", "change": "you"}
 """How a kind of entry is called, where that is not its name."""
 _STYLES = {"failed": "bad", "refused": "warn", "dropped": "warn"}
 """How what did not end well looks."""
-_SEARCH = Markup(
-    '<div class="search" hidden>'
-    '<input type="search" placeholder="Search what happened" aria-label="Search what happened">'
-    '<button type="button" data-open="all">Open all</button>'
-    '<button type="button" data-open="none">Close all</button>'
-    "<output></output></div>"
-)
 _STATUS = {Status.DONE: "good", Status.LIMITED: "bad", Status.UNUSABLE: "bad"}
 
 
@@ -272,7 +264,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
         view.said("answered", found.answer),
         view.said("stopped", found.stopped, "bad"),
         element("h2", "What happened"),
-        _SEARCH,
+        part("search.html"),
         element("ol", map(view.entry, found.entries), class_="timeline"),
         _drawn(run, found),
         _program(run.program),
