@@ -31,8 +31,7 @@ from ..machine import (
     says_result,
 )
 from ..running import Run
-from .asked import Asked
-from .doors import RefusedError
+from .requests import Asked, RefusedError
 
 if TYPE_CHECKING:
     from .serving import Serving

@@ -36,9 +36,8 @@ from ..machine import Ask, State, call_text
 from ..machine.contracts import WRAPPED, tool_to_json, wrapped
 from ..running import Run
 from ..shown import visible_text
-from .asked import Asked
-from .doors import RefusedError
 from .exchanges import Answer, Exchange
+from .requests import Asked, RefusedError
 from .serving import Served, Serving, while_there
 
 Result: TypeAlias = Union[types.CallToolResult, types.InputRequiredResult]

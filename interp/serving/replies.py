@@ -10,9 +10,8 @@ from typing import Any, Final, TypeAlias, Union
 
 from ..json_text import Json
 from ..machine import Usage
-from .asked import Asked
-from .doors import RefusedError
 from .exchanges import Answer
+from .requests import Asked, RefusedError
 
 
 class ChatReply:

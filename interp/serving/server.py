@@ -25,10 +25,9 @@ from gram.words import did_you_mean
 
 from ..json_text import Json, read_json
 from ..workers import until_told
-from .asked import Asked, read_chat, read_response
-from .doors import Doors, RefusedError
 from .exchanges import LOGGER, Exchange
 from .replies import ChatReply, OpenAIReply, ResponseReply
+from .requests import Asked, Doors, RefusedError, read_chat, read_response
 from .serving import Served, Serving, while_there
 
 CONVERSATION: Final = "X-Gram-Conversation"

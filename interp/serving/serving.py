@@ -24,9 +24,8 @@ from ..json_text import Json, json_or_text
 from ..machine import Decided, Given, State, Status
 from ..running import BeginOptions, Run, RunOptions, begin
 from ..tools import ToolLibrary
-from .asked import Asked
-from .doors import Doors, RefusedError
 from .exchanges import LOGGER
+from .requests import Asked, Doors, RefusedError
 
 T = TypeVar("T")
 

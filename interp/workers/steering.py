@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, Union, Unpack, cast, overload
+from typing import Any, TypeAlias, Union, Unpack, cast
 
 from attrs import frozen
 
@@ -20,38 +20,20 @@ from ..history.records import PathLike, RecordedRun, Replayer, note_line, read_r
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, StoreLike, open_run
 from ..json_text import Json, write_json
 from ..machine import AgentResponse, Ask, At, Decided, Event, State, Status, ToolReturned, response
-from ..running import Run, RunOptions, check_options, declared_answer, with_value
+from ..running import Run, RunOptions, V, check_options, declared_answer, with_value
 from ..tools import LibraryLike, library_of
 from .queue import tell_workers
 
 # --- resuming
 
-V = TypeVar("V")
 
-
-@overload
 def resume_run(
     state: State | str | os.PathLike[str],
     tools: LibraryLike = None,
     *,
-    answer_type: type[V],
+    answer_type: type[V] | Any = None,
     **options: Unpack[RunOptions],
-) -> AgentResponse[V]: ...
-@overload
-def resume_run(
-    state: State | str | os.PathLike[str],
-    tools: LibraryLike = None,
-    *,
-    answer_type: Any = None,
-    **options: Unpack[RunOptions],
-) -> AgentResponse[Any]: ...
-def resume_run(
-    state: State | str | os.PathLike[str],
-    tools: LibraryLike = None,
-    *,
-    answer_type: Any = None,
-    **options: Unpack[RunOptions],
-) -> AgentResponse[Any]:
+) -> AgentResponse[V]:
     """Go on with a run that was kept, to the end.
 
     Args:

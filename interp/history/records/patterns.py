@@ -282,12 +282,9 @@ def load_context(path: PathLike) -> ConversationContext:
     if len(document.patterns) == 1:
         return written_context(document.patterns[0], {})
     message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"
-    if document.patterns:
-        raise ValidationError.of([Diagnostic.of("no-conversation", message, document.patterns[1])])
-    empty = Diagnostic(
-        "no-conversation", "error", message, span=gram.Span(0, 0), source=document.source
-    )
-    raise ValidationError.of([empty])
+    second = gram.origin(document.patterns[1]) if document.patterns else None
+    place: Any = {"span": second.span if second else gram.Span(0, 0), "source": document.source}
+    raise ValidationError.of([Diagnostic("no-conversation", "error", message, **place)])
 
 
 # --- events and notes

@@ -70,9 +70,6 @@ class PostgresDatabase(Database):
                 f"a store on Postgres needs psycopg\n  hint: {install('postgres')}"
             ) from None
         address = address.strip()
-        if ":" in address.partition("=")[0]:  # libpq knows postgresql:// in lower case alone
-            scheme, colon, rest = address.partition(":")
-            address = f"{scheme.lower()}{colon}{rest}"
         try:
             parts: dict[str, Any] = conninfo_to_dict(address)
         except psycopg.Error:  # what it says may have parts of the password

@@ -10,7 +10,6 @@ from typing import Any, Final, get_args
 
 from attrs import asdict, astuple, field, frozen
 
-from gram import ArgumentError
 from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
 
@@ -192,9 +191,7 @@ class RunStore:
     """
 
     def __init__(self, database: Database) -> None:
-        if not hasattr(database, "together"):
-            found = type(database).__name__
-            raise ArgumentError(f"RunStore: database must be one, got {found}; see open_store")
+        expect(database, Database, "database", by="RunStore")
         self.database = database
         self._has_tables = False
         self._keeper = Keeper()
