@@ -1,5 +1,6 @@
 """What a program is worth: cases, tests, comparisons, searches for better ones, causes of runs."""
 
+from . import testing as testing
 from .cases.case import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
 from .cases.judging import Failure as Failure, RubricJudge as RubricJudge, judge as judge
 from .cases.reading import read_cases as read_cases
@@ -18,4 +19,4 @@ from .experiments.metrics import Metric as Metric, Trial as Trial, matches_schem
 from .improving.changes import FailingRun as FailingRun, Question as Question
 from .improving.one_search import improve as improve
 from .improving.searching import Improvement as Improvement
-from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest
+from .testing import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest

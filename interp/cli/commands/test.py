@@ -22,7 +22,6 @@ from ...concurrency import waited_for, work_on
 from ...errors import ConfigurationError, ValidationError
 from ...evaluation import testing
 from ...evaluation.cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
-from ...evaluation.testing import CaseResult, Recording
 from ...execution import Observer, Spending
 from ...models import AnyModel, connect_model, require_prices
 from ...programs import models_of, the_agent
@@ -141,7 +140,7 @@ class Planned:
 
     case: Case
     agent: Pattern
-    recordings: tuple[Recording, ...]
+    recordings: tuple[testing.Recording, ...]
     judge: RubricJudge | None = None
 
 
@@ -249,13 +248,13 @@ class CaseRun:
             work_on(self.all, run, options.jobs)
         options.tell_usage(spending)
 
-    async def result(self, planned: Planned, observe: Observer | None = None) -> CaseResult:
+    async def result(self, planned: Planned, observe: Observer | None = None) -> testing.CaseResult:
         """Run a case as often as it is to be run, and judge its runs."""
         runs = [await self._run(planned, each, observe) for each in planned.recordings]
-        return CaseResult(planned.case, tuple(runs), self.options.runs_that_pass)
+        return testing.CaseResult(planned.case, tuple(runs), self.options.runs_that_pass)
 
     async def _run(
-        self, planned: Planned, recording: Recording, observe: Observer | None
+        self, planned: Planned, recording: testing.Recording, observe: Observer | None
     ) -> testing.RunResult:
         """Run a case once, with a library of its own."""
         judge = planned.judge and planned.judge.watched_by(observe)
@@ -287,12 +286,12 @@ class CaseRun:
             if error.faults:
                 raise
             raise ValidationError.of([case.fault("no-agent", str(error), "agent")]) from None
-        recording = Recording()
+        recording = testing.Recording()
         if options.record is not None:
             base = Path(options.recordings or Path(file).parent / _FOLDER)
             path = base / Path(file).name / f"{testing.file_name(case.name)}{testing.SUFFIX}"
             hint = _HINT_OF_NONE if options.record == "none" else _HINT
-            recording = Recording(path, options.record, hint)
+            recording = testing.Recording(path, options.record, hint)
         others = (recording.beside(str(number)) for number in range(2, options.runs + 1))
         judge = self._judge.for_agent(agent) if case.rubrics else None
         return Planned(case, agent, (recording, *others), judge)

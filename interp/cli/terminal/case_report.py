@@ -13,9 +13,8 @@ from attrs import asdict
 
 from gram import write_atomically
 
-from ...evaluation import experiments
+from ...evaluation import experiments, testing
 from ...evaluation.cases import Case
-from ...evaluation.testing import CaseResult, junit_xml
 from ...history.replaying import timeline
 from ...views import lines
 from ..failures import NO
@@ -61,14 +60,14 @@ class Report:
             experiments.require_statistics()
         for column in by:
             experiments.require_column([*chain.from_iterable(cases.values())], column)
-        self._results: list[CaseResult] = []
+        self._results: list[testing.CaseResult] = []
         self._began = monotonic()
         self._write_junit()  # what an earlier command wrote is never taken for this one's
 
     def __enter__(self) -> Report:
         return self
 
-    def add(self, result: CaseResult) -> None:
+    def add(self, result: testing.CaseResult) -> None:
         """Report a case that was run."""
         self._results.append(result)
         if not self._as_json and not (is_quiet() and result.is_passed):
@@ -76,7 +75,7 @@ class Report:
             told = f"{self._share(result)}  {took:>9}  {_line(result.case.name)}"
             show([_mark(result), (told, "")])
 
-    def _share(self, result: CaseResult) -> str:
+    def _share(self, result: testing.CaseResult) -> str:
         """How many runs of a case passed, with the interval of its rate."""
         if self._repeats == 1:
             return ""
@@ -104,7 +103,7 @@ class Report:
 
     def _write_junit(self) -> None:
         if self._junit is not None:
-            text = junit_xml(self._cases, self._results, shown_run)
+            text = testing.junit_xml(self._cases, self._results, shown_run)
             write_atomically(Path(self._junit), text)
 
     def _show_failures(self) -> None:
@@ -152,7 +151,7 @@ class Report:
         return bool(self._results) and (self._repeats > 1 or bool(self._by))
 
 
-def _as_row(result: CaseResult) -> dict[str, Any]:
+def _as_row(result: testing.CaseResult) -> dict[str, Any]:
     run = result.shown
     return {
         "name": result.case.name,
@@ -172,16 +171,16 @@ def _as_row(result: CaseResult) -> dict[str, Any]:
     }
 
 
-def shown_run(result: CaseResult) -> str:
+def shown_run(result: testing.CaseResult) -> str:
     """The run of a case as `gram trace` shows it."""
     return "\n".join(map(unstyled, _trace_of(result)))
 
 
-def _trace_of(result: CaseResult) -> Sequence[Styled]:
+def _trace_of(result: testing.CaseResult) -> Sequence[Styled]:
     return lines(timeline(result.shown.run)) if result.shown.run else []
 
 
-def _mark(result: CaseResult) -> tuple[str, str]:
+def _mark(result: testing.CaseResult) -> tuple[str, str]:
     return ("passed", "added") if result.is_passed else ("FAILED", "failed")
 
 

@@ -35,7 +35,7 @@ from ...machine import Limits, Message, ModelReplied, State, context_before
 from ...programs import callable_in
 from ...running import Run
 from ...tools import LibraryLike, ToolLibrary, library_of
-from ..cases import Case, Check, answer_of
+from ..cases.judging import Case, Check, answer_of
 from ..testing import SUFFIX
 from .scenario import NoResultError, Scenario, Spot, scenario_of
 

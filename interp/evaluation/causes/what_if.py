@@ -24,7 +24,7 @@ from ...machine import At, Event, ModelReplied, State, ToolEffect, ToolFinished
 from ...models import Dialect
 from ...running import Run
 from ...tools import LibraryLike, library_of
-from ..cases import Case, Checks, answer_of, require_checks
+from ..cases.judging import Case, Checks, answer_of, require_checks
 from ..experiments.chance import ALPHA, Interval, detectable, fisher, newcombe, require_statistics
 from ..experiments.metrics import short_hash
 from .scenario import Answers, NoResultError, by_call

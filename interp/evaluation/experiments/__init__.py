@@ -5,12 +5,7 @@ from .carrying_out import NOT_BEGUN as NOT_BEGUN, Budget, Forecast, ab, load_exp
 from .chance import Interval, cases_needed, require_statistics, wilson
 from .comparing import Comparison, Estimate, pass_rate, require_column, slices
 from .experiment import Experiment
-from .experiment_file import (
-    edit_at as edit_at,
-    experiment_faults as experiment_faults,
-    metric_of as metric_of,
-    read_experiment,
-)
+from .experiment_file import experiment_faults, metric_of, read_experiment
 from .judges import Lean as Lean, MeasuredJudge, Verdict as Verdict, judged_by, measure_judge
 from .metrics import NAMES, Metric, MetricLike, Score, Trial, matches_schema
 from .plan import Plan, before_running, what_it_finds

@@ -29,7 +29,8 @@ from ...machine.contracts import require_schema
 from ...models import require_prices
 from ...shown import short_repr
 from ...tools import is_from_outside
-from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of, takes_case
+from ..cases import Case, Checks, Failure, RubricJudge
+from ..cases.judging import Seen, failures_of, takes_case
 from .comparing import Better
 
 

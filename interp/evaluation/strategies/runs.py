@@ -26,15 +26,7 @@ from ...json_text import Json, write_json
 from ...machine import Ask, At, CallFailed, CallModel, CallTool, Effect, Event, Message
 from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
-from ...tools import (
-    LibraryLike,
-    Tool,
-    ToolResult,
-    call_tool,
-    explain_binding,
-    library_of,
-    returned_unfinished,
-)
+from ...tools import LibraryLike, Tool, call_tool, explain_binding, library_of, returned_unfinished
 from .worlds import replies_to, results_of, words_for
 
 Library: TypeAlias = Union[LibraryLike, Callable[[], LibraryLike]]
@@ -194,9 +186,8 @@ class _DrawnHandler:
         if fate.outcome == "fails":
             return CallFailed(effect.at, "the tool is out of order")
         tool = self._tools.get(effect.name)
-        if tool is None:
-            result = ToolResult(write_json(fate.result))
-        else:
+        result: tuple[Any, ...] = (write_json(fate.result),)
+        if tool is not None:
             try:
                 result = call_tool(tool, effect.args)
             except ToolError as error:

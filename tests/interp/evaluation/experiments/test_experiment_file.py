@@ -10,7 +10,7 @@ import pytest
 from gram import GramDecodeError, parse
 from interp import ConfigurationError, ValidationError, ab, hello_world_tool_library, tool
 from interp.evaluation import Arm, Budget, load_experiment, read_experiment
-from interp.evaluation.experiments import edit_at, experiment_faults
+from interp.evaluation.experiments.experiment_file import edit_at, experiment_faults
 from lenses_ext import agent_instruction
 from tests.paths import EXAMPLES
 

@@ -26,16 +26,16 @@ from gram import GramError, Pattern, write_atomically
 from gram.words import counted
 from lenses_ext import ProgramLike
 
-from ...errors import AgentError, ConfigurationError, ReplayError, said_by
-from ...execution import Spending
-from ...history.records import RecordedRun
-from ...history.replaying import UntilChanged, recorded
-from ...history.stores import load_run
-from ...machine import AgentResponse, ConversationContext, empty_context, pending
-from ...models import close_connections
-from ...running import BeginOptions, RunOptions, begin
-from ...tools import LibraryLike, ToolLibrary
-from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of
+from ..errors import AgentError, ConfigurationError, ReplayError, said_by
+from ..execution import Spending
+from ..history.records import RecordedRun
+from ..history.replaying import UntilChanged, recorded
+from ..history.stores import load_run
+from ..machine import AgentResponse, ConversationContext, empty_context, pending
+from ..models import close_connections
+from ..running import BeginOptions, RunOptions, begin
+from ..tools import LibraryLike, ToolLibrary
+from .cases.judging import Case, Checks, Failure, RubricJudge, Seen, failures_of
 
 Mode: TypeAlias = Literal["once", "changed", "none", "all"]
 """What is recorded: runs without a recording, those too in what they ask otherwise than their
