@@ -26,11 +26,10 @@ from ..reading import Construct, lexer, syntax
 from ..source import Source, Span
 from ..trees import Pattern, is_edge, is_header, is_reference, walk_nodes
 from ..writing import Spelling, Style
-from . import rewrite_parts
 from .adopting import adopt, common_ends, longest_increasing
 from .comma_list import NO_ELEMENTS, ElementList, Piece, Place, Writer, list_of, text_of
 from .pairing import Part, pair, place_of
-from .rewrite_parts import NewHop, hops_around, hops_of
+from .rewrite_parts import NewHop, PartWriter, can_annotate, hops_around, hops_of, rewrite_path
 
 Role: TypeAlias = Literal["first", "top", "body", "element", "node"]
 """Where a tree comes: first in the document, at its top, below annotations, in a bracket or, an
@@ -100,22 +99,18 @@ class Rewriter:
                 self._as_reference(old, new)
             else:
                 self._enclosed(old, new)
-        elif (
-            isinstance(old, syntax.Annotated)
-            and fits_role(old, role)
-            and rewrite_parts.can_annotate(old, tree)
-        ):
-            rewrite_parts.rewrite_annotations(self.writer, old, tree.value, self._spelling(new))
+        elif isinstance(old, syntax.Annotated) and fits_role(old, role) and can_annotate(old, tree):
+            self._parts(new).annotations(old, tree.value)
             self.write(new.parts[0], "body")
         elif isinstance(old, syntax.Path) and not new.is_open and (hops := hops_of(old, new)):
-            rewrite_parts.rewrite_path(self.writer, hops, self._spelling)
+            rewrite_path(self.writer, hops, self._spelling)
         elif (
             isinstance(old, syntax.Header)
             and old.subject.record
             and role == "first"
             and not (tree.value.identity or tree.value.labels or tree.elements)
         ):
-            rewrite_parts.rewrite_record(self.writer, old.subject.record, tree.value.properties)
+            self._parts(new).record(old.subject.record, tree.value.properties)
         elif isinstance(old, syntax.Reference) and role == "element" and is_reference(tree):
             self.writer.put(writing.write_name(tree.value.identity, integers=True))
         elif isinstance(old, syntax.Path) and (hops := hops_around(new)):
@@ -134,7 +129,7 @@ class Rewriter:
         else:
             writer.copy(old.start, old.start + 1)
         writer.copy_trivia(old.start + 1, old.subject.start)
-        rewrite_parts.rewrite_subject(writer, old.subject, tree.value, self._spelling(new))
+        self._parts(new).subject(old.subject, tree.value)
         if isinstance(old, syntax.Bracket) and old.bar is not None:
             self._rewrite_elements(old, old.bar, new)
         else:
@@ -186,9 +181,9 @@ class Rewriter:
         writer.put("[" if square else "(")
         mark = len(writer.pieces)
         if isinstance(old, syntax.Annotated):
-            rewrite_parts.annotations_as_subject(writer, old, tree.value, spelling)
+            self._parts(new).annotations_as_subject(old, tree.value)
         else:
-            rewrite_parts.rewrite_subject(writer, old.subject, tree.value, spelling)
+            self._parts(new).subject(old.subject, tree.value)
         self._new_elements(new)
         copies = [piece for piece in writer.pieces[mark:] if isinstance(piece, Span)]
         writer.copy_comments(self._left_over(old, new, copies))
@@ -232,7 +227,7 @@ class Rewriter:
     def _walk(self, new: Part, hops: Sequence[NewHop]) -> None:
         """Write a new walk of paths that were apart, with the comments of all of them."""
         walk = Writer(self.writer.old, self.writer.line_break)
-        rewrite_parts.rewrite_path(walk, hops, self._spelling)
+        rewrite_path(walk, hops, self._spelling)
         copies = [piece for piece in walk.pieces if isinstance(piece, Span)]
         left: list[Span] = []
         for part, text in _with_text(new):
@@ -240,7 +235,7 @@ class Rewriter:
             left += [] if part is new else chain(*self._comments_brought(part))
         if left:
             walk = Writer(self.writer.old, self.writer.line_break)
-            rewrite_parts.rewrite_path(walk, hops, self._spelling, left)
+            rewrite_path(walk, hops, self._spelling, left)
         self.writer.append(walk)
 
     def _put_new(self, new: Part, role: Role) -> None:
@@ -264,6 +259,9 @@ class Rewriter:
             self.writer.put(f"({writing.write_subject(tree.value, self._spelling(new))})")
         else:
             self.writer.put(writing.write_pattern(tree, style=self._style, within=new.path[:-1]))
+
+    def _parts(self, new: Part) -> PartWriter:
+        return PartWriter(self.writer, self._spelling(new))
 
     def _spelling(self, new: Part) -> Spelling:
         return self._style(new.path) if self._style else writing.PLAIN

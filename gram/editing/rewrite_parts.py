@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
+from attrs import frozen
 from pyrsistent import PMap, PVector
 
 from .. import reading, writing
 from ..reading import lexer, syntax
 from ..source import Span
-from ..trees import (
-    WALK_SUBJECT,
-    Pattern,
-    Subject,
-    TaggedString,
-    Value,
-    exact,
-    is_edge,
-    is_symbol,
-    walk_nodes,
-)
-from ..writing import Spelling, write_name, write_subject, write_value
+from ..trees import Pattern, Subject, TaggedString, Value, exact, is_edge, is_symbol, walk_nodes
+from ..writing import PLAIN, Spelling, write_name, write_subject, write_value
 from .adopting import align
 from .comma_list import Named, Place, Writer, list_of, with_additions
 from .pairing import Part
@@ -61,168 +53,209 @@ def _candidates(old: reading.Value, spelling: str, value: Value) -> Iterator[str
             yield f"0{value:0{len(spelling) - 1}o}"
 
 
-def rewrite_subject(
-    writer: Writer, part: syntax.SubjectPart, subject: Subject, spelling: Spelling
-) -> None:
-    """Write ``subject`` over the subject of a node, arrow or bracket.
+@frozen
+class PartWriter:
+    """Writes parts of a pattern over the old ones.
 
     Args:
         writer: receives the text.
-        part: the old subject.
-        subject: the new one.
-        spelling: how labels that it did not have before are written.
+        spelling: how labels are written where there are no old ones to follow.
     """
-    if part.subject == subject:
-        writer.copy(part.start, part.end)
-        return
-    after = part.start
-    spelled = rewrite_identity(writer, part.identity, subject.identity)
-    if part.identity:
-        after = part.identity.end
-    after = rewrite_labels(writer, part.labels, after, subject.labels, spelling, spelled=spelled)
-    spelled = spelled or bool(subject.labels)
-    if part.record and (subject.properties or _stays(writer, part.record)):
-        if part.start == part.record.start:
-            writer.put_trivia(" " if spelled else "")
-        elif spelled or lexer.has_comment(writer.old[after : part.record.start]):
-            writer.copy_trivia(after, part.record.start)
-        rewrite_record(writer, part.record, subject.properties)
-    else:
-        if part.record and lexer.has_comment(writer.old[after : part.record.start]):
-            writer.copy_trivia(after, part.record.start)
-        if subject.properties:
-            writer.put_trivia(" " if spelled else "")
+
+    writer: Writer
+    spelling: Spelling = PLAIN
+
+    def subject(self, part: syntax.SubjectPart, subject: Subject) -> None:
+        """Write a subject over that of a node, arrow or bracket."""
+        writer, record = self.writer, part.record
+        if part.subject == subject:
+            writer.copy(part.start, part.end)
+            return
+        spelled = self._identity(part.identity, subject.identity)
+        after = part.identity.end if part.identity else part.start
+        after = self._labels(part.labels, after, subject.labels, spelled=spelled)
+        spelled = spelled or bool(subject.labels)
+        stays = record and (bool(subject.properties) or self._stays(record))
+        keeps_blanks = stays and spelled and record and part.start < record.start
+        if record and (keeps_blanks or lexer.has_comment(writer.old[after : record.start])):
+            writer.copy_trivia(after, record.start)
+        elif spelled and (stays or subject.properties):
+            writer.put_trivia(" ")
+        if record and stays:
+            self.record(record, subject.properties)
+        elif subject.properties:
             writer.put(writing.write_record(subject.properties))
 
+    def _stays(self, record: syntax.Record) -> bool:
+        """Whether a record stays when it has no entries: it had none before, or has a comment."""
+        entries = list_of(self.writer.old, record.start + 1, record.entries, record.end - 1)
+        return not record.entries or entries.comments_left_without()
 
-def _stays(writer: Writer, record: syntax.Record) -> bool:
-    """Whether a record stays when it has no entries: it had none before, or holds a comment."""
-    entries = list_of(writer.old, record.start + 1, record.entries, record.end - 1)
-    return not record.entries or entries.comments_left_without()
+    def _identity(self, name: syntax.Name | None, identity: str) -> bool:
+        """Write an identity, copied if it is the old one, and return whether there is one."""
+        if name is not None and name.text == identity:
+            self.writer.copy(name.start, name.end)
+            return True
+        if identity:
+            self.writer.put(write_name(identity, integers=True))
+        return bool(identity)
 
+    def _labels(
+        self, old: Sequence[syntax.Label], start: int, labels: Set[str], *, spelled: bool
+    ) -> int:
+        """Write labels over the old ones, and return where these end.
 
-def rewrite_identity(writer: Writer, name: syntax.Name | None, identity: str) -> bool:
-    """Write an identity, copied if it is the old one, and return whether there is one."""
-    if name is not None and name.text == identity:
-        writer.copy(name.start, name.end)
-        return True
-    if identity:
-        writer.put(write_name(identity, integers=True))
-    return bool(identity)
+        Args:
+            old: the old labels.
+            start: where the name before them ends, or where they begin.
+            labels: the names that are wanted.
+            spelled: whether a name was written before them.
+        """
+        writer = self.writer
+        double = old and writer.old.startswith("::", old[0].start)
+        separator = ("::" if double else ":") if old else self.spelling.separator
+        kept: list[Named] = [
+            (label.name.text, Place(index, partial(writer.copy, label.start, label.end)))
+            for index, label in enumerate(old)
+            if label.name.text in labels
+        ]
+        new = labels - {label.name.text for label in old}
+        added = {name: separator + write_name(name) for name in new}
+        if old and not spelled and not lexer.has_comment(writer.old[start : old[0].start]):
+            start = old[0].start
+        end = old[-1].end if old else start
+        old_list = list_of(writer.old, start, old, end, commas=False, new_lead="")
+        old_list.write(writer, with_additions(writer, kept, added))
+        return end
 
+    # --- values
 
-def rewrite_labels(
-    writer: Writer,
-    old: tuple[syntax.Label, ...],
-    start: int,
-    labels: frozenset[str],
-    spelling: Spelling,
-    *,
-    spelled: bool,
-) -> int:
-    """Write labels over the old ones after ``start``, and return where the old ones end.
+    def record(self, record: syntax.Record | syntax.Map, properties: PMap[str, Value]) -> None:
+        """Write the entries of a record or map over the old ones; of a key given twice the last."""
+        places = self._properties(record.entries, properties, _entry_text)
+        self._list(record, record.entries, places)
 
-    Args:
-        writer: receives the text.
-        old: the old labels.
-        start: where the name before them ends, or where they begin.
-        labels: the names that are wanted.
-        spelling: gives the separator of new labels where there is no old one to follow.
-        spelled: whether a name was written before them.
-    """
-    double = old and writer.old.startswith("::", old[0].start)
-    separator = ("::" if double else ":") if old else spelling.separator
-    kept: list[Named] = [
-        (label.name.text, Place(index, partial(writer.copy, label.start, label.end)))
-        for index, label in enumerate(old)
-        if label.name.text in labels
-    ]
-    new = labels - {label.name.text for label in old}
-    added = {name: separator + write_name(name) for name in new}
-    if old and not spelled and not lexer.has_comment(writer.old[start : old[0].start]):
-        start = old[0].start
-    end = old[-1].end if old else start
-    old_list = list_of(writer.old, start, old, end, commas=False, new_lead="")
-    old_list.write(writer, with_additions(writer, kept, added))
-    return end
+    def _list(
+        self, old: syntax.Extent, parts: Sequence[syntax.Extent], places: Sequence[Place]
+    ) -> None:
+        """Write a list over an old one, between its brackets."""
+        writer = self.writer
+        writer.copy(old.start, old.start + 1)
+        list_of(writer.old, old.start + 1, parts, old.end - 1).write(writer, places)
+        writer.copy(old.end - 1, old.end)
 
+    def _properties(
+        self,
+        old: Sequence[syntax.Entry],
+        properties: PMap[str, Value],
+        text_of: Callable[[str, Value], str],
+        first: int = 0,
+    ) -> list[Place]:
+        """The places of a list of properties: record entries, or annotations.
 
-def rewrite_record(
-    writer: Writer, record: syntax.Record | syntax.Map, properties: PMap[str, Value]
-) -> None:
-    """Write the entries of a record or map over the old ones; of a key given twice the last."""
-    places = _property_places(writer, record.entries, properties, _entry_text)
-    _rewrite_list(writer, record, record.entries, places)
+        Args:
+            old: the old properties in order.
+            properties: what is wanted.
+            text_of: the text of one that was not there.
+            first: the index of the first of them in its list.
+        """
+        effective = {entry.key.text: entry for entry in old}
+        kept: list[Named] = []
+        for index, entry in enumerate(old, first):
+            key = entry.key.text
+            if key in properties:
+                value = properties[key] if effective[key] is entry else entry.value.value
+                kept.append((key, Place(index, partial(self._entry, entry, value))))
+        new = {key: text_of(key, properties[key]) for key in properties if key not in effective}
+        return with_additions(self.writer, kept, new)
 
+    def _entry(self, entry: syntax.Entry, value: Value) -> None:
+        self.writer.copy(entry.start, entry.value.start)
+        self._value(entry.value, value)
+        self.writer.copy(entry.value.end, entry.end)
 
-def _rewrite_list(
-    writer: Writer, old: syntax.Extent, parts: Sequence[syntax.Extent], places: Sequence[Place]
-) -> None:
-    """Write a list over an old one, between its brackets."""
-    writer.copy(old.start, old.start + 1)
-    list_of(writer.old, old.start + 1, parts, old.end - 1).write(writer, places)
-    writer.copy(old.end - 1, old.end)
+    def _value(self, old: syntax.AnyValue, value: Value) -> None:
+        """Write a value over an old one, in its style where it can be written so."""
+        if exact(old.value) == exact(value):
+            self.writer.copy(old.start, old.end)
+        elif isinstance(old, syntax.Map) and isinstance(value, PMap):
+            self.record(old, value)
+        elif isinstance(old, syntax.Array) and isinstance(value, PVector):
+            partners = align([item.value for item in old.items], value)
+            places: list[Place] = [
+                Place(None, partial(self.writer.put, write_value(each)))
+                if index is None
+                else Place(index, partial(self._value, old.items[index], each))
+                for index, each in zip(partners, value, strict=True)
+            ]
+            self._list(old, old.items, places)
+        else:
+            self.writer.put(respell(old, self.writer.old[old.start : old.end], value))
+
+    # --- annotations
+
+    def annotations(self, old: syntax.Annotated, subject: Subject) -> None:
+        """Write a subject over the annotations before a pattern, up to where it begins."""
+        writer, identified = self.writer, [old.identified] if old.identified else []
+        places: list[Place] = []
+        if old.identified and (subject.identity or subject.labels or _has_empty_name(old, subject)):
+            places.append(Place(0, partial(self._identified, old.identified, subject)))
+        elif subject.identity or subject.labels:
+            name = write_subject(Subject(subject.identity, subject.labels), self.spelling)
+            places.append(Place(None, partial(writer.put, f"@@{name}")))
+        places += self._properties(
+            old.annotations, subject.properties, _annotation_text, first=len(identified)
+        )
+        parts = [*identified, *old.annotations]
+        list_of(writer.old, old.start, parts, old.body.start, commas=False).write(writer, places)
+
+    def _identified(self, old: syntax.Identified, subject: Subject) -> None:
+        writer, name, marker_end = self.writer, old.identity, old.start + len("@@")
+        end = name.end if name else marker_end
+        stays = (name.text if name else "") == subject.identity
+        if stays or not subject.identity:
+            writer.copy(old.start, end if stays else marker_end)
+        else:
+            writer.put(f"@@{write_name(subject.identity, integers=True)}")
+        if name and not stays and lexer.has_comment(writer.old[marker_end : name.start]):
+            writer.copy_trivia(marker_end, name.start)
+        spelled = stays or bool(subject.identity)
+        self._labels(old.labels, end, subject.labels, spelled=spelled)
+
+    def annotations_as_subject(self, old: syntax.Annotated, subject: Subject) -> None:
+        """Write identity, labels and record, with the annotations' names and values."""
+        writer, labels = self.writer, old.subject.labels
+        spelled = self._identity(old.subject.identity, subject.identity)
+        start = labels[0].start if labels else old.start
+        self._labels(labels, start, subject.labels, spelled=spelled)
+        if not subject.properties:
+            return
+        last = {annotation.key.text: annotation for annotation in old.annotations}
+        kept: list[Named] = [
+            (key, Place(None, partial(self._annotation_as_entry, annotation, subject)))
+            for key, annotation in last.items()
+            if key in subject.properties
+        ]
+        new = {k: _entry_text(k, value) for k, value in subject.properties.items() if k not in last}
+        writer.put_trivia(" " if spelled or subject.labels else "")
+        writer.put("{")
+        for index, place in enumerate(with_additions(writer, kept, new)):
+            writer.put(", " if index else "")
+            place.write()
+        writer.put("}")
+
+    def _annotation_as_entry(self, annotation: syntax.Annotation, subject: Subject) -> None:
+        self.writer.copy(annotation.key.start, annotation.key.end)
+        self.writer.put(": ")
+        self._value(annotation.value, subject.properties[annotation.key.text])
 
 
 def _entry_text(key: str, value: Value) -> str:
     return f"{writing.write_key(key)}: {write_value(value)}"
 
 
-def _property_places(
-    writer: Writer,
-    old: Iterable[syntax.Entry],
-    properties: PMap[str, Value],
-    text_of: Callable[[str, Value], str],
-    *,
-    first: int = 0,
-) -> list[Place]:
-    """The places of a list of properties: record entries, or annotations.
-
-    Args:
-        writer: receives the text.
-        old: the old properties in order.
-        properties: what is wanted.
-        text_of: the text of one that was not there.
-        first: the index of the first of them in its list.
-    """
-    effective = {entry.key.text: entry for entry in old}
-    kept: list[Named] = []
-    for index, entry in enumerate(old, first):
-        key = entry.key.text
-        if key in properties:
-            value = properties[key] if effective[key] is entry else entry.value.value
-            kept.append((key, Place(index, partial(_rewrite_entry, writer, entry, value))))
-    new = {key: text_of(key, properties[key]) for key in properties if key not in effective}
-    return with_additions(writer, kept, new)
-
-
-def _rewrite_entry(writer: Writer, entry: syntax.Entry, value: Value) -> None:
-    writer.copy(entry.start, entry.value.start)
-    rewrite_value(writer, entry.value, value)
-    writer.copy(entry.value.end, entry.end)
-
-
-def rewrite_value(writer: Writer, old: syntax.AnyValue, value: Value) -> None:
-    """Write a value over an old one, in its style where it can be written so."""
-    if exact(old.value) == exact(value):
-        writer.copy(old.start, old.end)
-    elif isinstance(old, syntax.Map) and isinstance(value, PMap):
-        rewrite_record(writer, old, value)
-    elif isinstance(old, syntax.Array) and isinstance(value, PVector):
-        _rewrite_array(writer, old, value)
-    else:
-        writer.put(respell(old, writer.old[old.start : old.end], value))
-
-
-def _rewrite_array(writer: Writer, old: syntax.Array, values: PVector[Value]) -> None:
-    partners = align([item.value for item in old.items], values)
-    places: list[Place] = [
-        Place(None, partial(writer.put, write_value(value)))
-        if index is None
-        else Place(index, partial(rewrite_value, writer, old.items[index], value))
-        for index, value in zip(partners, values, strict=True)
-    ]
-    _rewrite_list(writer, old, old.items, places)
+def _annotation_text(key: str, value: Value) -> str:
+    return f"@{key}({write_value(value)})"
 
 
 def can_annotate(old: syntax.Annotated, tree: Pattern) -> bool:
@@ -234,82 +267,11 @@ def can_annotate(old: syntax.Annotated, tree: Pattern) -> bool:
 
 def _has_empty_name(old: syntax.Annotated, subject: Subject) -> bool:
     """Whether the annotations have the empty name, written in backticks, and keep it."""
-    name = old.identified.identity if old.identified else None
+    name = old.subject.identity
     return name is not None and name.text == subject.identity == ""
 
 
-def rewrite_annotations(
-    writer: Writer, old: syntax.Annotated, subject: Subject, spelling: Spelling
-) -> None:
-    """Write a subject over the annotations before a pattern, up to where the pattern begins."""
-    identified = [old.identified] if old.identified else []
-
-    places: list[Place] = []
-    if old.identified and (subject.identity or subject.labels or _has_empty_name(old, subject)):
-        places.append(
-            Place(0, partial(_rewrite_identified, writer, old.identified, subject, spelling))
-        )
-    elif subject.identity or subject.labels:
-        name = write_subject(Subject(subject.identity, subject.labels), spelling)
-        places.append(Place(None, partial(writer.put, f"@@{name}")))
-    places += _property_places(
-        writer,
-        old.annotations,
-        subject.properties,
-        lambda key, value: f"@{key}({write_value(value)})",
-        first=len(identified),
-    )
-    parts = [*identified, *old.annotations]
-    list_of(writer.old, old.start, parts, old.body.start, commas=False).write(writer, places)
-
-
-def _rewrite_identified(
-    writer: Writer, old: syntax.Identified, subject: Subject, spelling: Spelling
-) -> None:
-    name, marker_end = old.identity, old.start + len("@@")
-    end = name.end if name else marker_end
-    stays = (name.text if name else "") == subject.identity
-    if stays or not subject.identity:
-        writer.copy(old.start, end if stays else marker_end)
-    else:
-        writer.put(f"@@{write_name(subject.identity, integers=True)}")
-    if name and not stays and lexer.has_comment(writer.old[marker_end : name.start]):
-        writer.copy_trivia(marker_end, name.start)
-    spelled = stays or bool(subject.identity)
-    rewrite_labels(writer, old.labels, end, subject.labels, spelling, spelled=spelled)
-
-
-def annotations_as_subject(
-    writer: Writer, old: syntax.Annotated, subject: Subject, spelling: Spelling
-) -> None:
-    """Write a subject as identity, labels and record, with the annotations' names and values."""
-    name = old.identified.identity if old.identified else None
-    labels = old.identified.labels if old.identified else ()
-    spelled = rewrite_identity(writer, name, subject.identity)
-    start = labels[0].start if labels else old.start
-    rewrite_labels(writer, labels, start, subject.labels, spelling, spelled=spelled)
-    if not subject.properties:
-        return
-    last = {annotation.key.text: annotation for annotation in old.annotations}
-    kept: list[Named] = [
-        (key, Place(None, partial(_annotation_as_entry, writer, annotation, subject)))
-        for key, annotation in last.items()
-        if key in subject.properties
-    ]
-    new = {k: _entry_text(k, value) for k, value in subject.properties.items() if k not in last}
-    writer.put_trivia(" " if spelled or subject.labels else "")
-    writer.put("{")
-    for index, place in enumerate(with_additions(writer, kept, new)):
-        writer.put(", " if index else "")
-        place.write()
-    writer.put("}")
-
-
-def _annotation_as_entry(writer: Writer, annotation: syntax.Annotation, subject: Subject) -> None:
-    writer.copy(annotation.key.start, annotation.key.end)
-    writer.put(": ")
-    rewrite_value(writer, annotation.value, subject.properties[annotation.key.text])
-
+# --- paths
 
 Direction: TypeAlias = Literal["right", "left"]
 _Chain: TypeAlias = Union[tuple["NewHop", Any], None]
@@ -347,7 +309,7 @@ def hops_of(path: syntax.Path, new: Part) -> list[NewHop] | None:
     tree = new.pattern
     if is_edge(tree):
         edges = [new]
-    elif tree.value == WALK_SUBJECT and len(tree.elements) > 1 and all(map(is_edge, tree.elements)):
+    elif walk_nodes(tree):
         edges = new.parts
     else:
         return None
@@ -359,9 +321,9 @@ def hops_around(new: Part) -> list[NewHop] | None:
     """The hops of a new walk, over the paths that its edges were; None for what is no walk."""
     if walk_nodes(new.pattern) is None:
         return None
-    texts = [edge.partner.construct if edge.partner else None for edge in new.parts]
-    is_whole = (edge.is_whole for edge in new.parts)
-    whole = (text if kept else None for text, kept in zip(texts, is_whole, strict=True))
+    whole = (
+        edge.partner.construct if edge.partner and edge.is_whole else None for edge in new.parts
+    )
     return _cheapest(new.parts, [text if isinstance(text, syntax.Path) else None for text in whole])
 
 
@@ -433,29 +395,28 @@ def _old_nodes(nodes: Sequence[Part], hops: Sequence[NewHop]) -> list[syntax.Nod
     The equal node beside it comes first, then one of the same name, then the one at its place.
     The node at the other end of a hop is taken only when the two are exactly swapped.
     """
-    beside: list[list[syntax.Node]] = [[] for _ in nodes]
-    swapped: list[list[syntax.Node]] = [[] for _ in nodes]
+    beside: list[tuple[int, syntax.Node]] = []  # the index of a new node, and an old one
+    swapped: list[tuple[int, syntax.Node]] = []
     for index, hop in enumerate(hops):
         if hop.old is not None:
             left, right = hop.old.nodes
-            beside[index].append(left)
-            beside[index + 1].append(right)
+            beside += [(index, left), (index + 1, right)]
             if hop.left.pattern == right.pattern and hop.right.pattern == left.pattern:
-                swapped[index].append(right)
-                swapped[index + 1].append(left)
+                swapped += [(index, right), (index + 1, left)]
     sources: list[syntax.Node | None] = [None] * len(nodes)
     taken: set[syntax.Node] = set()
 
-    def take(candidates: list[list[syntax.Node]], fits: Callable[[Pattern, Pattern], bool]) -> None:
-        for index, node in enumerate(nodes):
-            for old in candidates[index]:
-                is_free = sources[index] is None and old not in taken
-                if is_free and fits(old.pattern, node.pattern):
-                    sources[index] = old
-                    taken.add(old)
+    def take(
+        candidates: list[tuple[int, syntax.Node]], fits: Callable[[Pattern, Pattern], bool]
+    ) -> None:
+        for index, old in candidates:
+            is_free = sources[index] is None and old not in taken
+            if is_free and fits(old.pattern, nodes[index].pattern):
+                sources[index] = old
+                taken.add(old)
 
-    take(beside, lambda old, new: old == new)
-    take(swapped, lambda old, new: old == new)
+    take(beside, operator.eq)
+    take(swapped, operator.eq)
     take(beside, lambda old, new: new.value.identity in {old.value.identity} - {""})
     take(beside, lambda old, new: True)
     return sources
@@ -468,7 +429,7 @@ def _rewrite_node(writer: Writer, node: syntax.Node | None, new: Part, spell: Sp
         return
     writer.copy(node.start, node.start + 1)
     writer.copy_trivia(node.start + 1, node.subject.start)
-    rewrite_subject(writer, node.subject, subject, spell(new))
+    PartWriter(writer, spell(new)).subject(node.subject, subject)
     writer.copy_trivia(node.subject.end, node.end - 1)
     writer.copy(node.end - 1, node.end)
 
@@ -490,7 +451,7 @@ def _rewrite_arrow(writer: Writer, arrow: syntax.Arrow, hop: NewHop, spelling: S
         writer.copy(arrow.tail_end, arrow.head_start)
     elif subject != Subject() or lexer.comments(writer.old, arrow.tail_end, arrow.head_start):
         writer.copy(arrow.tail_end, arrow.subject.start)
-        rewrite_subject(writer, arrow.subject, subject, spelling)
+        PartWriter(writer, spelling).subject(arrow.subject, subject)
         writer.copy(arrow.subject.end, arrow.head_start)
     if keeps_heads:
         writer.copy(arrow.head_start, arrow.end)
