@@ -213,24 +213,7 @@ Policy: TypeAlias = Literal["last-wins", "first-wins", "merge", "strict"]
 
 
 class ReconcileError(GramError, ValueError):
-    """A name is defined twice, differently.
-
-    Attributes:
-        name: the name.
-        first, again: the two definitions.
-        places: where they are: ``file:line:col`` when read, else their paths.
-    """
-
-    def __init__(self, name: str, first: Pattern, again: Pattern, places: tuple[str, str]) -> None:
-        super().__init__(name, first, again, places)
-        self.name = name
-        self.first = first
-        self.again = again
-        self.places = places
-
-    def __str__(self) -> str:
-        first, again = self.places
-        return f"`{self.name}` is defined at {first} and, differently, at {again}"
+    """A name is defined twice, differently."""
 
 
 def reconcile(
@@ -275,7 +258,8 @@ def reconcile(
         elif policy == "strict":
             one, other = known.pattern, here.pattern
             if one.value != other.value or members(one.elements) != members(other.elements):
-                raise ReconcileError(here.name, one, other, (_place(known), _place(here)))
+                places = f"{_place(known)} and, differently, at {_place(here)}"
+                raise ReconcileError(f"`{here.name}` is defined at {places}")
         elif policy == "merge":
             agreed_on, said = subjects[key], here.pattern.value
             properties = agreed_on.properties.update(said.properties)

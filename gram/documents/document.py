@@ -127,17 +127,16 @@ class Document(Shown):
             NoPatternError: no pattern is at the path.
         """
         expect(path, Sequence, "path", by="spans")
-        for index in path:
-            expect(index, int, "each step of path", by="spans")
         if not path:
             raise NoPatternError("a path begins with the index of a top-level pattern")
         below: Sequence[reading.Construct] = self.items
         for index in path:
+            expect(index, int, "each step of path", by="spans")
             if not 0 <= index < len(below):
                 raise NoPatternError(f"no pattern is at the path {tuple(path)}")
             construct = below[index]
             below = construct.elements
-        return reading.spans_of(construct)
+        return reading.Spans(construct)
 
     def __repr__(self) -> str:
         name = f"{self.filename!r}, " if self.filename is not None else ""

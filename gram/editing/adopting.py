@@ -10,13 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
 from ..source import Source
 from ..trees import WALK, Pattern, ReadFrom, Value, exact, read_from, walk, walk_nodes
+from .pairing import Part
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -171,9 +171,10 @@ def adopt(old: Sequence[Pattern], new: Sequence[Pattern], source: Source) -> tup
     known = {_origin(each, source) for _, each in walk(between)}
     if None not in known:
         return tuple(new)
-    old_nodes, nodes = ([_Node(each, source) for each in side] for side in (old, between))
-    _Adoption(old_nodes, nodes, known - {None})
-    return (*new[:first], *[each.result() for each in nodes], *new[len(new) - last :])
+    old_parts, parts = ([Part(each, at) for at, each in enumerate(side)] for side in (old, between))
+    _Adoption(source, known - {None}).adopt(old_parts, parts)
+    adopted = [_result(each, source) for each in parts]
+    return (*new[:first], *adopted, *new[len(new) - last :])
 
 
 def _origin(pattern: Pattern, source: Source) -> ReadFrom | None:
@@ -182,136 +183,112 @@ def _origin(pattern: Pattern, source: Source) -> ReadFrom | None:
     return origin if origin is not None and origin[0] is source else None
 
 
-class _Node:
-    """A pattern at its place.
-
-    Attributes:
-        pattern: the pattern.
-        parent: the node around it.
-        came_from: where in the source it came from, or None.
-        partner: the node of the other document that it is.
-        is_kept: whether the patterns of both are equal.
-    """
-
-    def __init__(self, pattern: Pattern, source: Source, parent: _Node | None = None) -> None:
-        self.pattern, self._source, self.parent = pattern, source, parent
-        self.came_from = _origin(pattern, source)
-        self.partner: _Node | None = None
-        self.is_kept = False
-
-    @cached_property
-    def elements(self) -> list[_Node]:
-        """Its elements."""
-        return [_Node(each, self._source, self) for each in self.pattern.elements]
-
-    @property
-    def is_taken(self) -> bool:
-        """Whether it has a partner, or is inside a pattern that is equal to its partner."""
-        around = self.parent
-        while around is not None and not self.partner:
-            if around.is_kept:
-                return True
-            around = around.parent
-        return self.partner is not None
-
-    @property
-    def is_in_walk(self) -> bool:
-        """Whether it is a node of a walk."""
-        hop = self.parent
-        around = hop.parent if hop else None
-        return around is not None and walk_nodes(around.pattern) is not None
-
-    def loose(self) -> Iterator[_Node]:
-        """It and all below it, without what has a partner."""
-        if self.partner is None:
-            yield self
-            for each in self.elements:
-                yield from each.loose()
-
-    def result(self) -> Pattern:
-        """The pattern, which knows where it came from, as its elements do."""
-        pattern = self.pattern
-        came_from = self.came_from or (self.partner.came_from if self.partner else None)
-        came_from = came_from or pattern.came_from
-        if self.partner and self.is_kept:
-            elements = self.partner.pattern.elements
-        else:
-            elements = tuple([each.result() for each in self.elements])
-        is_same = all(one is other for one, other in zip(elements, pattern.elements, strict=True))
-        if is_same and came_from == pattern.came_from:
-            return pattern
-        return Pattern._of_checked(pattern.value, elements, read_from(pattern), came_from)
+def _result(part: Part, source: Source) -> Pattern:
+    """The pattern, which knows where it came from, as its elements do."""
+    pattern, partner = part.pattern, part.partner
+    came_from = _origin(pattern, source) or (partner and _origin(partner.pattern, source))
+    came_from = came_from or pattern.came_from
+    if partner and part.is_whole:
+        elements = partner.pattern.elements
+    else:
+        elements = tuple([_result(each, source) for each in part.parts])
+    is_same = all(one is other for one, other in zip(elements, pattern.elements, strict=True))
+    if is_same and came_from == pattern.came_from:
+        return pattern
+    return Pattern._of_checked(pattern.value, elements, read_from(pattern), came_from)
 
 
-_came_from, _pattern = attrgetter("came_from"), attrgetter("pattern")
+def _is_taken(part: Part) -> bool:
+    """Whether it has a partner, or is inside a pattern that is equal to its partner."""
+    return part.partner is not None or any(each.is_whole for each in part.around)
 
 
-def _name(node: _Node) -> str | None:
-    return node.pattern.value.identity or None
+def _loose(parts: Iterable[Part]) -> Iterator[Part]:
+    """These and all below them, without what has a partner."""
+    for part in parts:
+        if part.partner is None:
+            yield part
+            yield from _loose(part.parts)
 
 
-def _labels(node: _Node) -> frozenset[str]:
+def _is_in_walk(part: Part) -> bool:
+    """Whether it is a node of a walk."""
+    return any(walk_nodes(each.pattern) is not None for each in islice(part.around, 1, 2))
+
+
+_pattern = attrgetter("pattern")
+
+
+def _name(part: Part) -> str | None:
+    return part.pattern.value.identity or None
+
+
+def _labels(part: Part) -> frozenset[str]:
     """Its labels, without that of a walk, which only says that there are several hops."""
-    return node.pattern.value.labels - {WALK}
+    return part.pattern.value.labels - {WALK}
 
 
 class _Adoption:
     """Pairs new patterns that do not know where they came from with old ones.
 
     Args:
-        old: the patterns of the document that is edited.
-        new: the patterns that are to take their place.
-        known: where the new patterns came from that know it.
+        source: the text that the old patterns came from.
+        known: where in it the new patterns came from that know it.
     """
 
-    def __init__(
-        self, old: list[_Node], new: list[_Node], known: Collection[ReadFrom | None]
-    ) -> None:
-        self._known = known
-        self._lists: list[tuple[list[_Node], list[_Node], Pairing]] = []
+    def __init__(self, source: Source, known: Collection[ReadFrom | None]) -> None:
+        self._source, self._known = source, known
+        self._lists: list[tuple[list[Part], list[Part], Pairing]] = []
+
+    def adopt(self, old: list[Part], new: list[Part]) -> None:
+        """Make partners of the patterns of two documents, and of those below them."""
         self._open(old, new)
-        while self._pair_alike(_came_from) or self._pair_alike(_pattern) or self._pair_in_place():
+        alike = self._pair_alike
+        while alike(self._came_from) or alike(_pattern) or self._pair_in_place():
             pass
 
-    def _open(self, old: list[_Node], new: list[_Node]) -> None:
+    def _came_from(self, part: Part) -> ReadFrom | None:
+        return _origin(part.pattern, self._source)
+
+    def _open(self, old: list[Part], new: list[Part]) -> None:
         """Pair the elements of two partners: by where they came from, equality, then name."""
         pairing = Pairing(len(old), len(new))
         self._lists.append((old, new, pairing))
-        for key in _came_from, _pattern, _name:
+        for key in self._came_from, _pattern, _name:
             keys = self._keys(old, new, key)
             for one, other in pairing.pair_by(*keys) if any(keys[1]) else ():
                 self._pair(old[one], new[other])
 
-    def _pair(self, old: _Node, new: _Node) -> None:
+    def _pair(self, old: Part, new: Part) -> None:
         old.partner, new.partner = new, old
-        old.is_kept = new.is_kept = old.pattern == new.pattern
-        if not new.is_kept:
-            self._open(old.elements, new.elements)
+        old.is_whole = new.is_whole = old.pattern == new.pattern
+        if not new.is_whole:
+            self._open(old.parts, new.parts)
 
     def _keys(
-        self, old: Iterable[_Node], new: Iterable[_Node], key: Callable[[_Node], Hashable]
+        self, old: Iterable[Part], new: Iterable[Part], key: Callable[[Part], Hashable]
     ) -> tuple[list[Hashable], list[Hashable]]:
         """The keys of old and new patterns; None for a pattern that may not be paired by this key.
 
         A new pattern that knows where it came from is never another old one.
         """
-        known = set() if key is _came_from else self._known
+        known = set() if key == self._came_from else self._known
 
-        def key_of(each: _Node, may_not: object) -> Hashable:
-            return None if each.is_taken or may_not else key(each)
+        def key_of(each: Part, may_not: object) -> Hashable:
+            return None if _is_taken(each) or may_not else key(each)
 
         return (
-            [key_of(each, each.came_from in known) for each in old],
-            [key_of(each, known and each.came_from) for each in new],
+            [key_of(each, self._came_from(each) in known) for each in old],
+            [key_of(each, known and self._came_from(each)) for each in new],
         )
 
     # --- the steps: each returns whether it found a pair
 
-    def _pair_alike(self, key: Callable[[_Node], Hashable]) -> bool:
+    def _pair_alike(self, key: Callable[[Part], Hashable]) -> bool:
         """Patterns with one key in any lists, the k-th with the k-th."""
-        old = [node for roots, _, _ in self._lists for root in roots for node in root.loose()]
-        new = [node for _, roots, _ in self._lists for root in roots for node in root.loose()]
-        new = [node for node in new if not node.is_in_walk]  # its old text would break the walk
+        old = [part for roots, _, _ in self._lists for part in _loose(roots)]
+        new = [part for _, roots, _ in self._lists for part in _loose(roots)]
+        new = [part for part in new if not _is_in_walk(part)]  # its old text would break the walk
         pairs = in_turn(*self._keys(old, new, key), range(len(old)), range(len(new)))
         found = [(old[one], new[other]) for one, other in pairs]
         return self._pair_all(sorted(found, key=lambda pair: -pair[0].pattern.levels))
@@ -321,7 +298,7 @@ class _Adoption:
 
         Where one old and one new pattern are left there, one may have more labels than the other.
         """
-        found: list[tuple[_Node, _Node]] = []
+        found: list[tuple[Part, Part]] = []
         for old, new, pairing in self._lists:
             old_keys, new_keys = self._keys(old, new, _labels)
             pairs = pairing.pair_only_ones(old_keys, new_keys)
@@ -334,10 +311,10 @@ class _Adoption:
             found += [(old[one], new[other]) for one, other in pairs]
         return self._pair_all(found)
 
-    def _pair_all(self, pairs: Iterable[tuple[_Node, _Node]]) -> bool:
+    def _pair_all(self, pairs: Iterable[tuple[Part, Part]]) -> bool:
         found = False
         for old, new in pairs:
-            if not old.is_taken and not new.is_taken:
+            if not _is_taken(old) and not _is_taken(new):
                 self._pair(old, new)
                 found = True
         return found

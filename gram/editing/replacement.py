@@ -275,17 +275,16 @@ def _with_text(new: Part) -> Iterator[tuple[Part, Construct]]:
         yield from _with_text(part)
 
 
+_ROLES: dict[type[Construct], tuple[Role, ...]] = {
+    syntax.Header: ("first",),
+    syntax.Annotated: ("first", "top"),
+    syntax.Reference: ("element",),
+}
+
+
 def fits_role(construct: Construct, role: Role) -> bool:
     """Whether a role allows a construct as it is."""
-    match construct:
-        case syntax.Header():
-            return role == "first"
-        case syntax.Annotated():
-            return role in ("first", "top")
-        case syntax.Reference():
-            return role == "element"
-        case _:
-            return True
+    return role in _ROLES.get(type(construct), (role,))
 
 
 def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:

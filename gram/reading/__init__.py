@@ -11,7 +11,6 @@ from .parser import (
     parse_trees,
     placed as placed,
     spans_in_text,
-    spans_of,
     trees_if_gram,
 )
 from .scalars import QUOTES, needs_fence, quote as quote, refence, unescape as unescape, write_fence

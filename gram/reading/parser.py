@@ -13,7 +13,7 @@ again for what could be freed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -233,7 +233,7 @@ def read_in_pieces(source: Source, size: int = _PIECE) -> Iterator[Pattern]:
         start = end
 
 
-class Spans(NamedTuple):
+class Spans:
     """The places of one pattern's parts, as offsets into the text.
 
     Attributes:
@@ -246,13 +246,14 @@ class Spans(NamedTuple):
         syntax: the construct of each property's value.
     """
 
-    pattern: Span
-    subject: Span
-    identity: Span | None
-    labels: Mapping[str, Span]
-    keys: Mapping[str, Span]
-    values: Mapping[str, Span]
-    syntax: Mapping[str, Value]
+    def __init__(self, construct: Construct) -> None:
+        part, entries = construct.subject, construct.entries
+        self.pattern, self.subject = construct.span, part.span
+        self.identity = part.identity.span if part.identity else None
+        self.labels = {label.name.text: label.name.span for label in part.labels}
+        self.keys = {entry.key.text: entry.key.span for entry in entries}
+        self.syntax = {entry.key.text: entry.value for entry in entries}
+        self.values = {key: value.span for key, value in self.syntax.items()}
 
     def part(self, name: str) -> Span | None:
         """The place of a part: ``identity``, ``labels`` (of the first) or a property's value.
@@ -282,7 +283,7 @@ class Spans(NamedTuple):
         Raises:
             KeyError: no such property, key or index.
         """
-        value = self.syntax[key]
+        value: Value = self.syntax[key]
         for step in path:
             if isinstance(value, Array) and isinstance(step, int):
                 if not 0 <= step < len(value.items):
@@ -308,7 +309,7 @@ def spans_in_text(pattern: Pattern) -> Spans | None:
     if known is None:
         construct = construct_of(pattern)
         assert construct is not None, "it was read"
-        known = source.spans[span] = spans_of(construct)
+        known = source.spans[span] = Spans(construct)
     return known
 
 
@@ -316,21 +317,6 @@ def placed(pattern: Pattern, source: Source, spans: Spans) -> Pattern:
     """An equal pattern that counts as read from a text, which says it in another notation."""
     source.spans[spans.pattern] = spans
     return Pattern._of_checked(pattern.value, pattern.elements, (source, *spans.pattern))
-
-
-def spans_of(construct: Construct) -> Spans:
-    """The places of the parts of one construct."""
-    part = construct.subject
-    values = {entry.key.text: entry.value for entry in construct.entries}
-    return Spans(
-        pattern=construct.span,
-        subject=part.span,
-        identity=part.identity.span if part.identity else None,
-        labels={label.name.text: label.name.span for label in part.labels},
-        keys={entry.key.text: entry.key.span for entry in construct.entries},
-        values={key: value.span for key, value in values.items()},
-        syntax=values,
-    )
 
 
 # --- every syntax error

@@ -24,7 +24,7 @@ from gram import (
     to_json,
     walk,
 )
-from gram.reading import construct_of, spans_of
+from gram.reading import Spans, construct_of
 from gram.trees import carry_origin
 from tests.gram.strategies import gram_texts
 
@@ -121,8 +121,8 @@ def test_a_pattern_read_alone_from_its_place_is_equal_and_has_the_same_syntax(te
         piece, construct = read_text(tree), construct_of(tree)
         assert piece[0] not in "([@{" or loads_one(piece) == tree
         assert construct is not None
-        assert spans_of(construct).subject == document.spans(path).subject
-        assert spans_of(construct).values == document.spans(path).values
+        assert Spans(construct).subject == document.spans(path).subject
+        assert Spans(construct).values == document.spans(path).values
 
 
 def test_a_changed_pattern_knows_where_it_came_from() -> None:
