@@ -42,7 +42,6 @@ class GramDecodeError(GramError, ValueError):
         filename: str | None = None,
         expected: Iterable[str] = (),
         hint: str | None = None,
-        unwanted: Span | None = None,
     ) -> None:
         super().__init__(msg)
         self.msg = msg
@@ -51,7 +50,7 @@ class GramDecodeError(GramError, ValueError):
         self.filename = filename
         self.expected = tuple(expected)
         self.hint = hint
-        self.unwanted = unwanted
+        self.unwanted: Span | None = None
         self.lineno, self.colno = Source(doc).position(pos)
 
     def _text(self) -> str:

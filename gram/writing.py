@@ -153,9 +153,7 @@ def is_path(edge: Pattern, spelling: Spelling) -> bool:
 
 
 def write_arrow(
-    subject: Subject,
-    spelling: Spelling = PLAIN,
-    kind: Literal["right", "left"] = "right",
+    subject: Subject, spelling: Spelling = PLAIN, kind: Literal["right", "left"] = "right"
 ) -> str:
     """An arrow with its subject in brackets where it has one."""
     body = spelling.family

@@ -110,11 +110,7 @@ def _after_line_break(text: str) -> str:
 
 
 def merge(
-    base: str,
-    ours: str,
-    theirs: str,
-    *,
-    is_list: Callable[[Pattern], bool] = lambda path: False,
+    base: str, ours: str, theirs: str, *, is_list: Callable[[Pattern], bool] = lambda path: False
 ) -> Merge:
     """Merge what two sides made of a text.
 
@@ -142,11 +138,8 @@ def merge(
         merged = Merge(tuple(pieces), ends)
         if merged.conflicts or reading.trees_if_gram(merged.text()) is not None:
             return merged
-    start, (base, ours, theirs) = (
-        lexer.text_start(texts[1]),
-        (text.removeprefix(BOM) for text in texts),
-    )
-    return Merge((texts[1][:start], Conflict(base, ours, theirs)), ends)
+    base, ours, theirs = (text.removeprefix(BOM) for text in texts)
+    return Merge((texts[1].removesuffix(ours), Conflict(base, ours, theirs)), ends)
 
 
 class _Cell(NamedTuple):
@@ -226,21 +219,18 @@ class _Merging:
         return text + "".join(line + each for each in new) + line
 
 
+_NAMES = {"Name": "identity", "Label": "labels", "Record": "properties"}
+"""What parts are called in `Conflict.within`, by their kinds."""
+
+
 def _steps(part: Part) -> tuple[Pattern | str, ...]:
-    match part.extent:
-        case syntax.Construct(pattern=pattern):
-            return (pattern,)
-        case syntax.Entry(key=key):
-            return (key.text,)
-        case syntax.Name():
-            return ("identity",)
-        case syntax.Label():
-            return ("labels",)
-        case syntax.Record():
-            return ("properties",)
-        case Group(kind=kind):
-            return (kind,)
-    return ()
+    if isinstance(part.extent, syntax.Construct):
+        return (part.extent.pattern,)
+    if isinstance(part.extent, syntax.Entry):
+        return (part.extent.key.text,)
+    if isinstance(part.extent, Group):
+        return (part.extent.kind,)
+    return (_NAMES[part.kind],) if part.kind in _NAMES else ()
 
 
 def _said(part: Part) -> str:

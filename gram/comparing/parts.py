@@ -42,7 +42,7 @@ class Slot(NamedTuple):
     after: str
 
 
-class Inside(NamedTuple):
+class Inside:
     """What is in a part, in the order of the text.
 
     Attributes:
@@ -54,14 +54,22 @@ class Inside(NamedTuple):
         arrows: of a path, the arrow after each node but the last.
     """
 
-    opener: str
-    head: str
-    slots: Sequence[Slot]
-    tail: str
-    closer: str
-    keys: Sequence[Key | None]
-    commas: bool
-    arrows: Sequence[Part] = ()
+    def __init__(
+        self,
+        whole: syntax.Extent,
+        places: ElementList,
+        parts: Sequence[syntax.Extent],
+        keys: Sequence[Key | None],
+        arrows: Sequence[Part] = (),
+    ) -> None:
+        text, self.commas = places.text, places.commas
+        self.opener, self.head = text[whole.start : places.head.start], text[slice(*places.head)]
+        self.tail, self.closer = text[slice(*places.tail)], text[places.tail.end : whole.end]
+        self.keys, self.arrows = keys, arrows
+        self.slots = [
+            Slot(Part(text, part), *(text[slice(*each)] for each in (at[0], at[2], at[4])))
+            for part, at in zip(parts, places.elements, strict=True)
+        ]
 
 
 @frozen(eq=False)
@@ -169,7 +177,7 @@ def _inside(text: str, whole: syntax.Extent) -> Inside | None:
             return None
     keys = keys or [(_RANKS.get(Part(text, part).kind, 0), "") for part in parts]
     places = list_of(text, start, parts, end, commas=commas, head=head)
-    return _read(whole, places, parts, keys)
+    return Inside(whole, places, parts, keys)
 
 
 _FIRST: Key = (0, "")
@@ -193,7 +201,7 @@ def _path(text: str, path: syntax.Path) -> Inside:
     start = Span(path.start, path.start)
     places = ElementList(text, start, tuple(elements), nothing, commas=False)
     arrows = [Part(text, each) for each in path.arrows]
-    return _read(path, places, path.nodes, [None] * len(path.nodes))._replace(arrows=arrows)
+    return Inside(path, places, path.nodes, [None] * len(path.nodes), arrows)
 
 
 def _named(names: Iterable[syntax.Name], rank: int = 0) -> list[Key | None]:
@@ -206,60 +214,30 @@ def _named(names: Iterable[syntax.Name], rank: int = 0) -> list[Key | None]:
     return found
 
 
-def _read(
-    whole: syntax.Extent,
-    places: ElementList,
-    parts: Sequence[syntax.Extent],
-    keys: Sequence[Key | None],
-) -> Inside:
-    text = places.text
-    slots = [
-        Slot(Part(text, part), *(text[slice(*each)] for each in (at[0], at[2], at[4])))
-        for part, at in zip(parts, places.elements, strict=True)
-    ]
-    return Inside(
-        text[whole.start : places.head.start],
-        text[slice(*places.head)],
-        slots,
-        text[slice(*places.tail)],
-        text[places.tail.end : whole.end],
-        keys,
-        places.commas,
-    )
+_Lines: TypeAlias = tuple[str, ...]
 
 
-class _Change(NamedTuple):
-    """Lines of the base, and what comes in their place."""
-
-    start: int
-    end: int
-    lines: Sequence[str]
-
-
-def merge_lines(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
-) -> list[str] | None:
+def merge_lines(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> _Lines | None:
     """Lines with the changes of both sides; None when these touch each other.
 
     >>> merge_lines("abc", "xbc", "abcd")
-    ['x', 'b', 'c', 'd']
+    ('x', 'b', 'c', 'd')
     """
-    merged: list[str] = []
-    at = 0
-    last: _Change | None = None
-    for change in sorted({*_changes(base, ours), *_changes(base, theirs)}):
-        if last and change.start <= last.end:
+    merged: _Lines = ()
+    at = -1  # where the last change ends
+    for start, end, lines in sorted({*_changes(base, ours), *_changes(base, theirs)}):
+        if start <= at:
             return None
-        merged += [*base[at : change.start], *change.lines]
-        at, last = change.end, change
-    return [*merged, *base[at:]]
+        merged += (*base[max(at, 0) : start], *lines)
+        at = end
+    return (*merged, *base[max(at, 0) :])
 
 
-def _changes(base: Sequence[str], new: Sequence[str]) -> list[_Change]:
+def _changes(base: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, _Lines]]:
+    """The place of each change in the lines of the base, and what comes there."""
+    changes = SequenceMatcher(None, base, new, autojunk=False).get_opcodes()
     return [
-        _Change(start, end, tuple(new[first:last]))
-        for kind, start, end, first, last in SequenceMatcher(
-            None, base, new, autojunk=False
-        ).get_opcodes()
+        (start, end, tuple(new[first:last]))
+        for kind, start, end, first, last in changes
         if kind != "equal"
     ]

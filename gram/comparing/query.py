@@ -137,9 +137,7 @@ class AsWritten:
     """
 
     def __init__(
-        self,
-        patterns: Sequence[Pattern],
-        may_begin: Callable[[TreePath], bool] = lambda _: True,
+        self, patterns: Sequence[Pattern], may_begin: Callable[[TreePath], bool] = lambda _: True
     ) -> None:
         self.patterns, self.may_begin = tuple(patterns), may_begin
 

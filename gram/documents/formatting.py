@@ -137,7 +137,7 @@ class Layout:
             case syntax.Record(entries=members) | syntax.Map(entries=members):
                 for entry in members:
                     self._join(entry.value, flat=" ")
-                self._list(part, members, "", keeps_lines=True)
+                self._list(part, members, "")
             case syntax.Array(items=items):
                 self._list(part, items, "")
             case syntax.Bracket(bar=int(bar), elements=elements):
@@ -146,25 +146,18 @@ class Layout:
             case syntax.SubjectPart(record=syntax.Record() as record) if part.start < record.start:
                 self._join(record, flat=" ")
             case syntax.Path(arrows=arrows):
-                group = self._begin(part, is_path=True)
+                group = self._begin(part)
                 for arrow in arrows:
                     self._join(arrow, "hop", "", group)
             case syntax.Annotated(annotations=annotations, body=body):
-                group = self._begin(part, keeps_lines=True)
+                group = self._begin(part)
                 for each in (*annotations[part.identified is None :], body):
                     self._join(each, "part", " ", group)
 
-    def _list(
-        self,
-        whole: syntax.Extent,
-        members: Sequence[syntax.Extent],
-        opening: str,
-        *,
-        keeps_lines: bool = False,
-    ) -> None:
+    def _list(self, whole: syntax.Extent, members: Sequence[syntax.Extent], opening: str) -> None:
         """A group of members with commas between them, ``opening`` before the first."""
         if members:
-            group = self._begin(whole, keeps_lines=keeps_lines)
+            group = self._begin(whole)
             group.may_hug = isinstance(whole, syntax.Bracket) and len(members) == 1
             for member in members:
                 self._join(member, "between", " ", group)
@@ -172,13 +165,12 @@ class Layout:
             closer = self.joints[group.end - 1]
             closer.role, closer.around = "close", group
 
-    def _begin(
-        self, whole: syntax.Extent, *, keeps_lines: bool = False, is_path: bool = False
-    ) -> Group:
-        """Begin a group; told to, it keeps its lines if it has several."""
+    def _begin(self, whole: syntax.Extent) -> Group:
+        """Begin a group; entries and annotations keep their lines if these are several."""
         end = self._at(whole.end)
         several = "\n" in self._text[whole.start : self._starts[end - 1]]
-        group = Group(end, is_path, keeps_lines and several)
+        keeps_lines = isinstance(whole, syntax.Record | syntax.Map | syntax.Annotated)
+        group = Group(end, isinstance(whole, syntax.Path), keeps_lines and several)
         self.joints[self._at(whole.start)].begins = group
         return group
 

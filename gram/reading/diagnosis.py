@@ -25,15 +25,13 @@ from .lexer import END, ERROR, tokens
 from .scalars import QUOTES
 from .syntax import Token
 
-_TERMINALS = {
-    END: "the end of the text",
-    "BACKTICK": "a backticked string",
-}
+_TERMINALS = {END: "the end of the text", "BACKTICK": "a backticked string"}
 
 # What may follow almost any number or word, and is hardly ever what was meant.
 _UNLIKELY = {"DOTS", "ELLIPSIS", "BACKTICK"}
 
 _LONGEST_SHOWN = 40
+_CONTEXT = 100  # how far back and on a slip is looked for
 
 CLOSERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 """The terminal that closes the bracket which another opens."""
@@ -57,26 +55,31 @@ def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeErro
     """
     if token.type == ERROR and (broken := _broken_string(source, token.start)):
         return broken
-    read = tokens_before(source.text, token.start, start)
+    text = source.text
+    read = tokens_before(text, token.start, start)
     stack, opened = [grammar().start], list[Token]()
     for each in read:
         take(stack, each.type)
         _follow(opened, each)
     expected = _expected(stack)
-    message = f"unexpected {_named(source.text, token)}"
+    message = f"unexpected {_named(text, token)}"
     if expected:
         message += f", expected {one_of(expected)}"
-    closes = token.type in CLOSERS.values()
-    unwanted = read[-1].span if closes and read and read[-1].type == "COMMA" else None
-    return GramDecodeError(
-        message,
-        source.text,
-        token.start,
-        filename=source.filename,
-        expected=expected,
-        hint=hint_for(source, token, read, expected, opened),
-        unwanted=unwanted,
+    last = read[-1].end if read else token.start
+    before = text[max(0, last - _CONTEXT) : last] + (" " if last < token.start else "")
+    rest = text[token.start : max(token.end, token.start + _CONTEXT)]
+    hint = (
+        _odd_character(before, rest)
+        or _from_table("spellings", before, rest, expected)
+        or _unclosed_bracket(source, token, opened)
+        or _from_table("places", before, rest, expected)
     )
+    error = GramDecodeError(
+        message, text, token.start, filename=source.filename, expected=expected, hint=hint
+    )
+    if token.type in CLOSERS.values() and read and read[-1].type == "COMMA":
+        error.unwanted = read[-1].span
+    return error
 
 
 def depth_error(source: Source, pos: int, end: int, start: int = 0) -> GramDecodeError:
@@ -111,6 +114,10 @@ def _follow(opened: list[Token], token: Token) -> None:
         opened.append(token)
     elif token.type in CLOSERS.values() and opened:
         opened.pop()
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= _LONGEST_SHOWN else f"{word[:_LONGEST_SHOWN]}…"
 
 
 # --- what was found
@@ -250,40 +257,6 @@ def _broken_string(source: Source, start: int) -> GramDecodeError | None:
     return error("this string is not closed", start, hint)
 
 
-# --- how to mend it
-
-_CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
-_CONTEXT = 100  # how far back a slip is looked for
-
-
-def hint_for(
-    source: Source,
-    token: Token,
-    read: Sequence[Token],
-    expected: Collection[str],
-    opened: Sequence[Token],
-) -> str | None:
-    """How to mend a text, or None when its slip is not a common one.
-
-    Args:
-        source: the text.
-        token: the first token that does not fit.
-        read: the tokens before it.
-        expected: what could be there.
-        opened: the brackets that are open there, outermost first.
-    """
-    text = source.text
-    last = read[-1].end if read else token.start
-    before = text[max(0, last - _CONTEXT) : last] + (" " if last < token.start else "")
-    rest = text[token.start : max(token.end, token.start + _CONTEXT)]
-    return (
-        _odd_character(before, rest)
-        or _from_table("spellings", before, rest, expected)
-        or _unclosed_bracket(source, token, opened)
-        or _from_table("places", before, rest, expected)
-    )
-
-
 # --- characters that only look right
 
 _ASCII = dict.fromkeys("‐‑‒–—―−", "-") | {
@@ -328,23 +301,18 @@ def _from_table(table: str, before: str, rest: str, expected: Collection[str]) -
     return None
 
 
-def _short(word: str) -> str:
-    return word if len(word) <= 40 else f"{word[:40]}…"
-
-
 # --- brackets
 
 
 def _unclosed_bracket(source: Source, token: Token, opened: Sequence[Token]) -> str | None:
     """For a text that ends, or goes on with the next pattern, before a bracket is closed."""
-    found = source.text[token.start : token.end]
-    closing = found in _CLOSED_BY.values()
+    found, closing = source.text[token.start : token.end], token.type in CLOSERS.values()
     if not opened:
         return f"no bracket is open that `{found}` could close" if closing else None
-    at = opened[-1].start
-    bracket, starts_line = source.text[at], source.position(token.start)[1] == 1
-    closer, place = _CLOSED_BY[bracket], source.line_and_column(at)
-    next_pattern = starts_line and found in ("(", "[", "@", "@@")
-    if token.type == END or next_pattern or (closing and found != closer):
-        return f"the `{bracket}` opened at {place} is not closed: `{closer}` is missing"
+    at, closer = opened[-1].start, grammar().literals[CLOSERS[opened[-1].type]]
+    begins_line = source.position(token.start)[1] == 1
+    goes_on = (closing and found != closer) or (begins_line and found in ("(", "[", "@", "@@"))
+    if token.type == END or goes_on:
+        place = source.line_and_column(at)
+        return f"the `{source.text[at]}` opened at {place} is not closed: `{closer}` is missing"
     return None
