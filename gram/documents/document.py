@@ -136,7 +136,7 @@ class Document(Shown):
                 raise NoPatternError(f"no pattern is at the path {tuple(path)}")
             construct = below[index]
             below = construct.elements
-        return reading.Spans(construct)
+        return reading.Spans.of(construct)
 
     def __repr__(self) -> str:
         name = f"{self.filename!r}, " if self.filename is not None else ""

@@ -233,7 +233,7 @@ def read_in_pieces(source: Source, size: int = _PIECE) -> Iterator[Pattern]:
         start = end
 
 
-class Spans:
+class Spans(NamedTuple):
     """The places of one pattern's parts, as offsets into the text.
 
     Attributes:
@@ -246,14 +246,24 @@ class Spans:
         syntax: the construct of each property's value.
     """
 
-    def __init__(self, construct: Construct) -> None:
+    pattern: Span
+    subject: Span
+    identity: Span | None
+    labels: Mapping[str, Span]
+    keys: Mapping[str, Span]
+    values: Mapping[str, Span]
+    syntax: Mapping[str, Value]
+
+    @classmethod
+    def of(cls, construct: Construct) -> Spans:
+        """The places of the parts of one construct."""
         part, entries = construct.subject, construct.entries
-        self.pattern, self.subject = construct.span, part.span
-        self.identity = part.identity.span if part.identity else None
-        self.labels = {label.name.text: label.name.span for label in part.labels}
-        self.keys = {entry.key.text: entry.key.span for entry in entries}
-        self.syntax = {entry.key.text: entry.value for entry in entries}
-        self.values = {key: value.span for key, value in self.syntax.items()}
+        identity = part.identity.span if part.identity else None
+        labels = {label.name.text: label.name.span for label in part.labels}
+        keys = {entry.key.text: entry.key.span for entry in entries}
+        syntax = {entry.key.text: entry.value for entry in entries}
+        values = {key: value.span for key, value in syntax.items()}
+        return cls(construct.span, part.span, identity, labels, keys, values, syntax)
 
     def part(self, name: str) -> Span | None:
         """The place of a part: ``identity``, ``labels`` (of the first) or a property's value.
@@ -283,7 +293,7 @@ class Spans:
         Raises:
             KeyError: no such property, key or index.
         """
-        value: Value = self.syntax[key]
+        value = self.syntax[key]
         for step in path:
             if isinstance(value, Array) and isinstance(step, int):
                 if not 0 <= step < len(value.items):
@@ -309,7 +319,7 @@ def spans_in_text(pattern: Pattern) -> Spans | None:
     if known is None:
         construct = construct_of(pattern)
         assert construct is not None, "it was read"
-        known = source.spans[span] = Spans(construct)
+        known = source.spans[span] = Spans.of(construct)
     return known
 
 

@@ -121,8 +121,8 @@ def test_a_pattern_read_alone_from_its_place_is_equal_and_has_the_same_syntax(te
         piece, construct = read_text(tree), construct_of(tree)
         assert piece[0] not in "([@{" or loads_one(piece) == tree
         assert construct is not None
-        assert Spans(construct).subject == document.spans(path).subject
-        assert Spans(construct).values == document.spans(path).values
+        assert Spans.of(construct).subject == document.spans(path).subject
+        assert Spans.of(construct).values == document.spans(path).values
 
 
 def test_a_changed_pattern_knows_where_it_came_from() -> None:
