@@ -428,27 +428,29 @@ class _FlowReader:
         other = _FlowReader(self._reader, flow, self._path)
         other._names = {each: node.name for each, node in other._nodes.items()}
         ours, theirs = self._edges(), other._edges()
-        taken = {each[-1] for each in ours} | {*self._names.values(), _END}
-        different = (each for each in ours ^ theirs if each in ours or each[-1] in taken)
-        if found := min(((each[0], each[-1]) for each in different), default=None):
+        taken = {(self._called(node), title) for node in self._data for title in self._titles(node)}
+        different = (each for each in ours ^ theirs if each[2:] in taken)
+        if found := min(((each[0], each[2]) for each in different), default=None):
             source, target = found
             raise self._differs(f"a workflow of its steps differs between {source} and {target}")
 
-    def _edges(self) -> set[tuple[str, Subject, str]]:
-        """What follows what, by what is answered, and who gets what of whom."""
-        edges = self._flow.control_flow_connections
+    def _edges(self) -> set[tuple[str, object, str, str]]:
+        """What follows what, by what is answered, and who gets what of whom under a title."""
         control = {
-            (self._called(each.from_node.id), label, self._called(each.to_node.id))
-            for each in edges
+            (self._called(each.from_node.id), label, self._called(each.to_node.id), "")
+            for each in self._flow.control_flow_connections
             for label in self._labels(each)
         }
-        data = {
-            (f"{self._called(source)}.{output}", Subject(), f"{self._called(node)}.{title}")
-            for node, titles in self._data.items()
-            for title, ports in titles.items()
-            for source, output in ports
+        return control | {
+            (self._called(source), output, self._called(node), title)
+            for node in self._data
+            for title in self._titles(node)
+            for source, output in self._data[node].get(title, ())
         }
-        return control | data
+
+    def _titles(self, node: str) -> list[str]:
+        """What a node takes, "" for its turn; what a choice takes is in its labels."""
+        return [""] if self._kinds[node] == "BranchingNode" else ["", *self._data[node]]
 
     def _called(self, node: str) -> str:
         """How a node is meant that may have another name in another flow."""
