@@ -1,16 +1,11 @@
-"""Random workflows whose types fit along every arrow, and the same with one thing broken."""
+"""Random workflows whose types fit along every arrow."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Set
-from typing import Any
 
 from attrs import evolve, field, frozen
 from hypothesis import strategies as st
 
 TYPES = ["String", "Integer", "Boolean", "Array", "Object"]
-OTHER = {"String": "Boolean", "Integer": "Array", "Boolean": "String", "Array": "Integer"}
-"""For each type one whose values it does not have."""
 
 
 @frozen
@@ -21,7 +16,6 @@ class Flow:
         gives: what each node gives, by name; None for an agent that chooses among its arrows.
         arrows: the source and target of each plain arrow.
         arms: for each choosing node the targets of its arms, each for an answer of its own.
-        renamed: for an arrow, the name under which it is carried.
         takes: for each node its parameters, name and type.
         otherwise: whether the last arm is taken where no other is.
         extra: more elements.
@@ -31,7 +25,6 @@ class Flow:
     gives: dict[str, str | None]
     arrows: list[tuple[str, str]]
     arms: dict[str, list[str]] = field(factory=dict)
-    renamed: dict[tuple[str, str], str] = field(factory=dict)
     takes: dict[str, list[tuple[str, str]]] = field(factory=dict)
     otherwise: bool = False
     extra: str = ""
@@ -39,7 +32,7 @@ class Flow:
 
     def text(self) -> str:
         """The program."""
-        elements = [*self.gives, *map(self._arrow, self.arrows)]
+        elements = [*self.gives, *(f"({one})-->({other})" for one, other in self.arrows)]
         for source, targets in self.arms.items():
             for index, target in enumerate(targets):
                 label = f'WHEN {{is: "a{index}"}}'
@@ -48,11 +41,6 @@ class Flow:
                 elements.append(f"({source})-[:{label}]->({target})")
         flow = f"[{self.head} | {', '.join([*elements, *filter(None, [self.extra])])}]"
         return "\n".join([flow, *map(self._definition, self.gives)])
-
-    def _arrow(self, arrow: tuple[str, str]) -> str:
-        name = self.renamed.get(arrow)
-        record = f'[{{as: "{name}"}}]' if name else ""
-        return f"({arrow[0]})-{record}->({arrow[1]})"
 
     def _definition(self, name: str) -> str:
         nodes = "==>".join(f"({each}::{kind})" for each, kind in self.takes[name]) or "()"
@@ -129,165 +117,3 @@ def loops(draw: st.DrawFn) -> Flow:
 def well_typed_workflows() -> st.SearchStrategy[str]:
     """Programs of a workflow with nothing wrong."""
     return (flows() | choices() | loops()).map(Flow.text)
-
-
-@frozen
-class Broken:
-    """A program with one thing wrong.
-
-    Attributes:
-        text: the program.
-        codes: the codes of which one has to be told.
-        about: the names of the nodes whose definitions the fault has to lead to.
-    """
-
-    text: str
-    codes: set[str]
-    about: frozenset[str] = frozenset()
-
-
-Arrow = tuple[str, str]
-Mutation = Callable[[Flow, Arrow], Broken]
-
-
-def broken(flow: Flow, code: str, *about: str, **changes: Any) -> Broken:
-    """A workflow with changes that are one fault."""
-    return Broken(evolve(flow, **changes).text(), {code}, frozenset(about))
-
-
-def respelt(flow: Flow, code: str, old: str, new: str, *about: str) -> Broken:
-    """A workflow with one fault in how it is written."""
-    text = flow.text()
-    assert old in text
-    return Broken(text.replace(old, new, 1), {code}, frozenset(about))
-
-
-def _wrong_type(flow: Flow, arrow: Arrow) -> Broken:
-    source, target = arrow
-    wrong = OTHER.get(flow.gives[source] or "String", "String")
-    takes = [
-        (name, wrong if len(flow.takes[target]) == 1 or name == source else kind)
-        for name, kind in flow.takes[target]
-    ]
-    return broken(flow, "arrow-type", *arrow, takes={**flow.takes, target: takes})
-
-
-def _circle(flow: Flow, arrow: Arrow) -> Broken:
-    return broken(flow, "arrow-cycle", arrows=[*flow.arrows, arrow[::-1]])
-
-
-def _unused(flow: Flow, _: Arrow) -> Broken:
-    gives, takes = {**flow.gives, "idle": "String"}, {**flow.takes, "idle": [("x", "String")]}
-    return broken(flow, "unconnected-node", gives=gives, takes=takes)
-
-
-def _defined_twice(flow: Flow, arrow: Arrow) -> Broken:
-    again = flow._definition(arrow[0]).replace('"d"', '"e"').replace('"x"', '"y"')
-    return Broken(f"{flow.text()}\n{again}", {"duplicate-definition"})
-
-
-def _carried_otherwise(flow: Flow, arrow: Arrow) -> Broken:
-    """What is carried has another name, or is a record now where a value was."""
-    _, target = arrow
-    if len(flow.takes[target]) == 1 and flow.takes[target][0][1] == "Object":
-        return _circle(flow, arrow)  # it takes any record
-    text = evolve(flow, renamed={arrow: "other"}).text()
-    return Broken(text, {"missing-field", "arrow-type"}, frozenset({target}))
-
-
-def _one_more_parameter(flow: Flow, arrow: Arrow) -> Broken:
-    """A join, or what a node takes as it is, misses a field."""
-    source, target = arrow
-    if flow.gives[source] == "Object":
-        return _circle(flow, arrow)  # it may have any field
-    takes = {**flow.takes, target: [*flow.takes[target], ("more", "Boolean")]}
-    text = evolve(flow, takes=takes).text()
-    return Broken(text, {"missing-field", "arrow-type"}, frozenset({target}))
-
-
-def _more_arrows(code: str, more: Callable[[Arrow], Arrow]) -> Mutation:
-    """One arrow more, made of another."""
-    return lambda flow, arrow: broken(flow, code, arrows=[*flow.arrows, more(arrow)])
-
-
-def _written(
-    code: str, inside: str, end: str = "->", *, unless: Set[str | None] = frozenset()
-) -> Mutation:
-    """An arrow that is written in another way, unless its source gives one of some types."""
-
-    def mutated(flow: Flow, arrow: Arrow) -> Broken:
-        source, target = arrow
-        if flow.gives[source] in unless:
-            return _circle(flow, arrow)
-        old, new = f"({source})-->({target})", f"({source})-{inside}{end}({target})"
-        return respelt(flow, code, old, new, *([source] if unless else []))
-
-    return mutated
-
-
-MUTATIONS: list[Mutation] = [
-    _wrong_type,
-    _more_arrows("undefined-reference", lambda arrow: (arrow[0], "nowhere")),
-    _circle,
-    _more_arrows("arrow-cycle", lambda arrow: (arrow[1], arrow[1])),
-    _more_arrows("reference-cycle", lambda arrow: (arrow[0], "w")),
-    _unused,
-    _defined_twice,
-    _carried_otherwise,
-    _one_more_parameter,
-    _written("each-type", "[:EACH]", unless={"Array"}),
-    _written("arrow-direction", "", "-"),
-    _written("arrow-label", "[:ECH]"),
-    _written("arrow-key", '[{az: "x"}]'),
-    _written("handoff", "[:HANDOFF]"),
-    # a choice by what does not declare its answers, with one of them covered
-    _written("uncovered-choice", '[:WHEN {is: "x"}]', unless={*TYPES, None} - {"String"}),
-    lambda flow, _: broken(flow, "missing-name", head=flow.head.removeprefix("w")),
-]
-
-
-def _wrong_choices(flow: Flow) -> list[Broken]:
-    """A choice that no longer covers its answers, has one of no answer, or twice the same."""
-    flow = evolve(flow, otherwise=False)
-    last = len(flow.arms["chooser"]) - 1
-    arm = f'WHEN {{is: "a{last}"}}'
-    free = {**flow.gives, "chooser": "String"}
-    return [
-        respelt(flow, "uncovered-choice", arm, 'WHEN {is: "a0"}', "chooser"),
-        respelt(flow, "impossible-choice", arm, 'WHEN {is: "never"}', "chooser"),
-        respelt(flow, "impossible-choice", arm, "WHEN {is: 3}", "chooser"),
-        respelt(flow, "arrow-key", arm, "WHEN"),
-        respelt(flow, "arrow-label", arm, arm.replace("WHEN", "WEHN")),
-        broken(flow, "uncovered-choice", "chooser", gives=free),
-    ]
-
-
-def _wrong_loops(flow: Flow) -> list[Broken]:
-    """A loop without a bound, or that never ends."""
-    head = flow.head
-    until = head[head.index("until") : -1]
-    most = head[head.index("max") : head.index(", until")]
-    return [
-        respelt(flow, "loop-rounds", f"{most}, ", ""),
-        respelt(flow, "loop-rounds", most, "max: 0"),
-        respelt(flow, "loop-rounds", most, 'max: "3"'),
-        respelt(flow, "loop-rounds", f", {until}", ""),
-        respelt(flow, "loop-end", until, 'until: {judge: "never"}', "judge"),
-        respelt(flow, "loop-end", until, 'until: {nobody: "a0"}'),
-        respelt(flow, "loop-rounds", "w:Loop", "w:Workflow"),
-    ]
-
-
-def broken_workflows() -> st.SearchStrategy[Broken]:
-    """Programs of a workflow with one thing wrong."""
-    plain = (flows() | choices() | loops()).filter(lambda flow: bool(flow.arrows))
-    mutated = plain.flatmap(
-        lambda flow: st.builds(
-            lambda mutate, arrow: mutate(flow, arrow),
-            st.sampled_from(MUTATIONS),
-            st.sampled_from(flow.arrows),
-        )
-    )
-    chosen = choices().flatmap(lambda flow: st.sampled_from(_wrong_choices(flow)))
-    looped = loops().flatmap(lambda flow: st.sampled_from(_wrong_loops(flow)))
-    return mutated | chosen | looped

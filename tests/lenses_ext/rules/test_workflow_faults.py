@@ -12,7 +12,7 @@ from gram import Diagnostic, Document, check, only_errors
 from lenses_ext import agent_diagnostics, new_errors, parse_program, validate_program, write_program
 from lenses_ext.names import program_scopes, resolve
 from lenses_ext.rules import PROGRAM_CHECKS
-from tests.lenses_ext.workflow_strategies import Broken, broken_workflows, well_typed_workflows
+from tests.lenses_ext.workflow_strategies import well_typed_workflows
 from tests.paths import cases
 
 ABBREVIATIONS = {
@@ -98,32 +98,6 @@ def test_a_well_typed_workflow_has_no_fault(text: str) -> None:
     assert [each.with_hint() for each in validate_program(document)] == []
     assert again.patterns == document.patterns
     assert validate_program(again) == ()
-
-
-def lines_of(fault: Diagnostic) -> set[int]:
-    """The lines that a fault leads to: its own, and those of the places that it names."""
-    cited = re.findall(r"\b(\d+):\d+", f"{fault.message} {fault.hint}")
-    return {*map(int, cited), *([fault.lineno] if fault.lineno else [])}
-
-
-@given(broken_workflows())
-def test_a_workflow_that_is_broken_in_one_place_has_that_fault_with_its_places(
-    broken: Broken,
-) -> None:
-    note(broken.text)
-    lines = broken.text.splitlines()
-
-    faults = only_errors(validate_program(parse_program(broken.text)))
-
-    note("\n".join(map(said, faults)))
-    told = [each for each in faults if each.code in broken.codes]
-    about = {
-        number
-        for name in broken.about
-        for number, line in enumerate(lines, 1)
-        if line.startswith(f"[{name}:")
-    }
-    assert any(each.span and about <= lines_of(each) for each in told)
 
 
 def test_faults_of_a_workflow_are_found_among_many() -> None:
