@@ -18,8 +18,8 @@ from .. import schemas
 from ..labels import is_loop
 from ..language import written_signature
 from ..names import Definition, Program
-from ..schemas import Schema, dump_json
-from ..workflows import FlowArrow, Join, all_hold, conditions_of, grouped, parts_of
+from ..schemas import NotJson, Schema, dump_json, json_key
+from ..workflows import FlowArrow, Join, all_hold, answer_key, conditions_of, grouped, parts_of
 from . import flow_types
 from .element_rules import cycles_of, hand_over, unconnected
 from .flow_types import Flow, field_of, fields_of, options_of, says_nothing
@@ -278,7 +278,7 @@ def _never(
         return f'{giver} gives nothing that has a field "{name}"', hint
     try:
         wanted = schemas.to_json_value(value)
-    except schemas.NotJson as error:
+    except NotJson as error:
         return f"an answer is JSON: {error}", None
     if says_nothing(schema) or schemas.accepts_value(schema, wanted):
         return None
@@ -334,8 +334,17 @@ def _uncovered(answer: Schema, tests: Sequence[FlowArrow]) -> str:
     answers = _answers(answer, dict.fromkeys(name for test in tests for name in test.conditions))
     if answers is None:
         return "other answers, and no arrow is for them"
+    conditions = [test.conditions for test in tests]
+    shapes = {(*each,) for each in conditions}
+    asked = {tuple((name, answer_key(each[name])) for name in each) for each in conditions}
+
+    def is_covered(answer: Any) -> bool:
+        parts = {name: json_key(part) for name, part in parts_of(answer).items()}
+        found = (tuple((name, parts.get(name, NotJson)) for name in each) for each in shapes)
+        return not asked.isdisjoint(found)
+
     first = islice(answers, _MOST_ANSWERS)
-    if left := [each for each in first if not any(test.is_for(each) for test in tests)]:
+    if left := [each for each in first if not is_covered(each)]:
         return f"{', '.join(map(dump_json, left[:3]))}, and no arrow is for that"
     return "" if next(answers, None) is None else _TOO_MANY
 
