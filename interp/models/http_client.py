@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import httpx2
@@ -21,6 +22,9 @@ from .connections import limit_body, no_cookies
 from .failures import too_large
 from .providers import STREAMED_TIMES
 
+if TYPE_CHECKING:
+    from .server import Server
+
 NETWORK_ERRORS: tuple[type[Exception], ...] = (
     openai.OpenAIError,
     httpx2.HTTPError,
@@ -31,12 +35,12 @@ NETWORK_ERRORS: tuple[type[Exception], ...] = (
 )
 """The errors of requests; those of connections are the causes of others."""
 
-AIOHTTP_ERRORS: tuple[type[Exception], ...] = ()
+_AIOHTTP_ERRORS: tuple[type[Exception], ...] = ()
 
 if find_spec("aiohttp"):
     from aiohttp import ClientError
 
-    AIOHTTP_ERRORS = (ClientError,)
+    _AIOHTTP_ERRORS = (ClientError,)
     NETWORK_ERRORS = (*NETWORK_ERRORS, ClientError)
 
 _LONGEST_ERROR, _LONGEST_PACKED_ERROR = 65_536, 8_192  # bytes, as they are sent
@@ -100,3 +104,44 @@ def _check_redirect(where: str, response: httpx2.Response) -> None:
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     """The scheme, host and port of a URL (RFC 6454)."""
     return url.scheme, url.host, url.port
+
+
+_OF_CONNECTING: Final = (
+    httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+)  # fmt: skip
+_IS_IT_THERE: Final = "\n  hint: is the address right, and is a server running there?"
+
+
+def connection_error(server: Server, error: Exception, *, begun: bool = False) -> ModelError:
+    """What an error of the libraries of the network means.
+
+    Args:
+        server: the server that was asked.
+        error: one of `NETWORK_ERRORS`.
+        begun: whether something of the reply has been shown already.
+    """
+    cause = error.__cause__ or error
+    reasons: list[BaseException] = [cause]
+    while (below := reasons[-1].__cause__) is not None:
+        reasons.append(below)
+    is_late = isinstance(cause, httpx2.TimeoutException | openai.APITimeoutError) and not any(
+        isinstance(each, _AIOHTTP_ERRORS) and not isinstance(each, TimeoutError)
+        for each in reasons  # others of aiohttp are timeouts for `httpx2`, too
+    )
+    # A connection that broke is, over aiohttp, an error of connecting for `httpx2`.
+    kinds = {type(each).__name__ for each in reasons}
+    is_broken = not kinds.isdisjoint({"ServerDisconnectedError", "ClientOSError"})
+    is_connecting = isinstance(cause, _OF_CONNECTING)
+    if is_connecting and is_late:
+        seconds = min(server.connect_timeout, server.timeout)
+        said = f"cannot connect to {server.where} within {seconds:g} s{_IS_IT_THERE}"
+    elif is_late:
+        when = "went silent in the middle of its reply, for" if begun else "did not answer within"
+        said = f"{server.where} {when} {server.timeout:g} s"
+    elif is_connecting and not is_broken:
+        said = f"cannot connect to {server.where}: {cause}{_IS_IT_THERE}"
+    else:
+        when = "in the middle of its reply" if begun else "before its reply was complete"
+        said = f"the connection to {server.where} broke {when}: {cause}"
+    return ModelError(without_keys(said), retriable=True)

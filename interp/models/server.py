@@ -23,7 +23,7 @@ from attrs import field, frozen
 from lenses_ext import Model
 
 from ..concurrency import call_in_thread
-from ..errors import AgentError, ConfigurationError, ModelError
+from ..errors import AgentError, ConfigurationError
 from ..secrets import without_keys, without_userinfo
 from .connections import client_of, close_clients
 from .failures import failed
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _VARIABLES: Final = (*_PROXIES, *map(str.lower, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
-_IS_IT_THERE: Final = "\n  hint: is the address right, and is a server running there?"
 
 
 def _address(base_url: str) -> str:
@@ -169,7 +168,7 @@ class Server:
         import httpx2
         import openai
 
-        from .http_client import NETWORK_ERRORS
+        from .http_client import NETWORK_ERRORS, connection_error
 
         how: dict[str, Any] = {
             "cast_to": httpx2.Response,
@@ -193,7 +192,7 @@ class Server:
                 path=path,
             )
         except NETWORK_ERRORS as error:
-            failure = self._broken(error)
+            failure = connection_error(self, error)
         raise failure
 
     async def piece(self, pieces: AsyncGenerator[bytes], *, begun: bool = False) -> bytes | None:
@@ -206,54 +205,13 @@ class Server:
         Raises:
             ModelError: The connection broke, or the response is not acceptable.
         """
-        from .http_client import NETWORK_ERRORS
+        from .http_client import NETWORK_ERRORS, connection_error
 
         try:
             return await anext(pieces, None)
         except NETWORK_ERRORS as error:
-            failure = self._broken(error, begun=begun)
+            failure = connection_error(self, error, begun=begun)
         raise failure
-
-    def _broken(self, error: Exception, *, begun: bool = False) -> ModelError:
-        """What an error of the libraries of the network means."""
-        import httpx2
-        import openai
-
-        from .http_client import AIOHTTP_ERRORS
-
-        cause = error.__cause__ or error
-        reasons: list[BaseException] = [cause]
-        while (below := reasons[-1].__cause__) is not None:
-            reasons.append(below)
-        is_late = isinstance(cause, httpx2.TimeoutException | openai.APITimeoutError) and not any(
-            isinstance(each, AIOHTTP_ERRORS) and not isinstance(each, TimeoutError)
-            for each in reasons  # others of aiohttp are timeouts for `httpx2`, too
-        )
-        # A connection that broke is, over aiohttp, an error of connecting for `httpx2`.
-        kinds = {type(each).__name__ for each in reasons}
-        is_broken = not kinds.isdisjoint({"ServerDisconnectedError", "ClientOSError"})
-        is_connecting = isinstance(
-            cause,
-            httpx2.ConnectError
-            | httpx2.ConnectTimeout
-            | httpx2.PoolTimeout
-            | httpx2.ProxyError
-            | httpx2.UnsupportedProtocol,
-        )
-        if is_connecting and is_late:
-            seconds = min(self.connect_timeout, self.timeout)
-            said = f"cannot connect to {self.where} within {seconds:g} s{_IS_IT_THERE}"
-        elif is_late:
-            when = (
-                "went silent in the middle of its reply, for" if begun else "did not answer within"
-            )
-            said = f"{self.where} {when} {self.timeout:g} s"
-        elif is_connecting and not is_broken:
-            said = f"cannot connect to {self.where}: {cause}{_IS_IT_THERE}"
-        else:
-            when = "in the middle of its reply" if begun else "before its reply was complete"
-            said = f"the connection to {self.where} broke {when}: {cause}"
-        return ModelError(without_keys(said), retriable=True)
 
 
 async def import_network() -> None:

@@ -17,15 +17,7 @@ from lenses_ext.language import wire_name
 
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
-from ..machine import Message
-from ..machine.contracts import (
-    WRAPPED,
-    check,
-    is_text_schema,
-    response_format,
-    text_said,
-    unwrapped,
-)
+from ..machine import Message, contracts
 from .providers import AnswerFormat, AnswerMode
 
 if TYPE_CHECKING:
@@ -52,7 +44,7 @@ def answer_asked(
     answer = request.answer
     if answer is None or (request.tools and mode == "after_tools"):
         return None, "", None
-    asked = response_format(answer)
+    asked = contracts.response_format(answer)
     schema = asked["json_schema"]["schema"]
     if request.tools and mode == "as_tool":  # the tool that a model calls to give its answer
         told = "Give the final answer. Call this once, when you need no other tool."
@@ -87,8 +79,10 @@ def request_for_the_answer(request: Request, message: Message) -> Request | None
         return None
     schema = answer_schema(request.answer)
     try:
-        is_text = is_text_schema(schema)
-        check(schema, words_of(request, message) if is_text else read_json(message.content))
+        is_text = contracts.is_text_schema(schema)
+        contracts.check(
+            schema, words_of(request, message) if is_text else read_json(message.content)
+        )
     except (ValueError, ValidationError):
         return evolve(request, tools=())
     return None
@@ -120,16 +114,16 @@ def with_its_answer(answer: Pattern, message: Message) -> Message:
     """
     if message.tool_calls or message.refused:
         return message
-    is_text = is_text_schema(answer_schema(answer))
+    is_text = contracts.is_text_schema(answer_schema(answer))
     said = (_text_in if is_text else _json_in)(message.content)
-    return unwrapped(answer, evolve(message, content=said))
+    return contracts.unwrapped(answer, evolve(message, content=said))
 
 
 def words_of(request: Request, message: Message) -> str:
     """What a reply says, to be shown: the answer itself where it is a text."""
-    if request.answer is None or not is_text_schema(answer_schema(request.answer)):
+    if request.answer is None or not contracts.is_text_schema(answer_schema(request.answer)):
         return message.content
-    return text_said(message.content)
+    return contracts.text_said(message.content)
 
 
 def _without_thinking(content: str) -> str:
@@ -151,7 +145,7 @@ def _text_in(content: str) -> str:
     fenced = _FENCED_WIDELY.fullmatch(text.strip())
     if fenced and _is_json(fenced[1].strip()):
         said = read_json(fenced[1])
-        if isinstance(said, str) or (isinstance(said, dict) and said.keys() == {WRAPPED}):
+        if isinstance(said, str) or (isinstance(said, dict) and said.keys() == {contracts.WRAPPED}):
             return fenced[1].strip()
     return content if text == content else text.strip()
 

@@ -30,10 +30,7 @@ AnyFunction = Callable[..., Any]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_STARS: dict[Any, str] = {
-    inspect.Parameter.VAR_POSITIONAL: "*",
-    inspect.Parameter.VAR_KEYWORD: "**",
-}
+_STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @frozen(repr=False)
@@ -190,10 +187,9 @@ def _members(
 ) -> Iterator[Member]:
     """The parameters that the model fills: all but the `ToolContext`."""
     for index, (name, parameter) in enumerate(signature.parameters.items()):
-        if stars := _STARS.get(parameter.kind):
-            raise ToolError(
-                f"{stars}{name} gives the model no parameter names; write out each parameter"
-            )
+        if parameter.kind in _STARRED:
+            bare = parameter.replace(annotation=inspect.Parameter.empty)
+            raise ToolError(f"{bare} gives the model no parameter names; write out each parameter")
         if name not in hints and index == 0 and name in ("self", "cls"):
             raise ToolError(f'"{name}" is bound to nothing yet; use tool(instance.method)')
         if name not in hints:

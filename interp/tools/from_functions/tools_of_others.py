@@ -93,11 +93,7 @@ def _smolagents(tool: Any) -> Tool:
 
 def _smolagents_type(kind: str | list[str]) -> dict[str, Json]:
     kinds = {kind} if isinstance(kind, str) else {*kind}
-    if "any" in kinds:
-        return {}
-    if not kinds <= {"string", "boolean", "integer", "number", "array", "object", "null"}:
-        raise ToolError(f"the type {kind} is no type of JSON")
-    return {"type": kind}
+    return {} if "any" in kinds else {"type": kind}
 
 
 def _pydantic_ai(tool: Any) -> Tool:

@@ -8,9 +8,9 @@ from typing import Any, get_args
 import pytest
 
 from gram import loads_one
-from interp import ConfigurationError, File, ModelError, OpenAIModel, run
+from interp import ConfigurationError, File, OpenAIModel, run
 from interp.models.providers import Dialect
-from tests.interp.model_server import Answer, ModelServer
+from tests.interp.model_server import ModelServer
 
 AGENT = loads_one('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5.6-luna"}]')
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -80,11 +80,3 @@ def test_what_a_dialect_has_no_form_for_is_told_before_the_request(
 
 def test_every_dialect_is_looked_at() -> None:
     assert {*SENT, *(each[0] for each in REFUSED)} == {*get_args(Dialect)}
-
-
-def test_a_server_that_takes_no_pictures_is_heard(model_server: ModelServer) -> None:
-    said = "image input is not supported - hint: you may need to provide the mmproj"
-    model_server.will_say(Answer({"error": {"message": said}}, 400))
-    model = OpenAIModel(model_server.url, "sk-test", dialect="tools")
-    with pytest.raises(ModelError, match="leave the file out"):
-        run(AGENT, ["What is this?", File(PNG)], model=model)

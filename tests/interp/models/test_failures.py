@@ -20,7 +20,6 @@ from interp.machine import Request
 from interp.models.failures import failed, hint_about
 from interp.models.providers import Dialect
 from interp.models.reply_reading import call_in_text
-from interp.views import lines, run_page
 from lenses_ext import Model, create_agent_pattern, each_agent_tool
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import DATA
@@ -275,10 +274,6 @@ def test_the_field_is_known_where_it_is_named_beside_the_words(
     assert hint in str(failed(body, status=400))
 
 
-def test_the_variable_is_that_of_the_provider() -> None:
-    assert "MY_CLOUD_DIALECT=responses" in hint_about(NO_TOOLS, Model("My-Cloud", "m"))
-
-
 @pytest.mark.parametrize(
     "said", ["", "Bad request", "Invalid 'messages[1]': no tool call found", "not supported"]
 )
@@ -334,24 +329,6 @@ def test_one_message_of_the_user_follows_the_last_result_of_a_turn(
     assert record.read_text().count(b64encode(PNG).decode()) == 1
     assert load_run(record).state.context == response.context
     assert response.tools_used[0].files == (File(PNG, "chart.png"),)
-
-
-def test_a_trace_names_the_files_that_came_and_a_page_shows_them(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
-    model_server.will_say(tool_calls(("c1", "plot", {})), "A chart.")
-    model = OpenAIModel(model_server.url, "key")
-    record = tmp_path / "a.run.gram"
-    run(AGENT, ["Plot.", File(b"Blue.", "note.txt")], [plot], model=model, record=record)
-
-    found = interp.timeline(load_run(record))
-
-    assert lines(found)[1] == "attached: note.txt (text/plain, 5 bytes)"
-    told = found.to_json()
-    assert told["attachments"][0]["name"] == "note.txt"
-    chart = {"name": "chart.png", "media_type": "image/png", "address": None, "bytes": len(PNG)}
-    assert told["entries"][1]["files"] == [{**chart, "sha256": File(PNG).sha256}]
-    assert run_page(load_run(record)).count(URL) == 1
 
 
 def test_a_run_that_goes_on_sends_the_files_again(

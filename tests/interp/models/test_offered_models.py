@@ -59,11 +59,6 @@ def test_a_server_without_a_list_is_an_error(
     assert message in str(found.value)
 
 
-def test_a_server_that_is_overloaded_is_asked_again(model_server: ModelServer) -> None:
-    model_server.will_say(Answer({}, 503, {"retry-after": "0"}), Answer({"data": [{"id": "a"}]}))
-    assert offered_models(model_server.url).names == ("a",)
-
-
 def test_a_key_that_is_refused_is_an_error_of_the_configuration(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
@@ -57,32 +56,6 @@ def test_silence_and_an_address_where_nobody_answers_are_model_errors(
     nowhere = OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1)
     with pytest.raises(ModelError, match=r"cannot connect to http://127\.0\.0\.1:9/v1"):
         nowhere.complete(QUESTION)
-
-
-@pytest.mark.parametrize(
-    ("url", "key"),
-    [
-        ("localhost:8000", "k"), ("ftp://x", "k"), ("http://[x", "k"), ("http://x:99999", "k"),
-        ("http://", "k"), ("http://x", "…"), ("http://x", "a\nb"), ("http://x", " "),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_an_address_or_a_key_is_a_configuration_error(url: str, key: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"is not a server address|cannot be sent"):
-        OpenAIModel(url, key)
-
-
-def test_a_request_that_was_given_up_is_not_sent_again(
-    hello_world: Pattern, model_server: ModelServer
-) -> None:
-    late = Answer(completion({"content": "late"}), silence=0.5)
-    model_server.will_say("once", late, "again")
-    run(hello_world, "hi", hello_world_tool_library)  # it imports the network library
-
-    with pytest.raises(interp.LimitError, match="run_seconds"):
-        run(hello_world, "hi", hello_world_tool_library, limits=interp.Limits(run_seconds=0.2))
-    time.sleep(1.5)  # the answer has come, and the first pause before another attempt is over
-
-    assert len(model_server.requests) <= 2  # none, where this machine is slow
 
 
 @pytest.mark.parametrize("streaming", [False, True])

@@ -49,19 +49,6 @@ def test_an_unknown_provider_is_a_warning_with_the_nearest_or_the_way_to_give_it
         assert faults_of("cloud/m") == ()
 
 
-def test_each_agent_of_a_program_is_looked_at_in_the_order_of_the_text() -> None:
-    text = """
-        [a:Agent {instruction: "x", model: "No/x"}]
-        [b:Agent {instruction: "x", model: "OpenAI/gpt-4"}]
-    """
-    document = parse_program(text, "p.gram")
-
-    assert [fault.code for fault in check_program(document)] == [
-        "unknown-provider",
-        "retired-model",
-    ]
-
-
 def test_a_model_that_cannot_be_read_is_reported_once() -> None:
     assert len(faults_of("gpt-4")) == 1
 

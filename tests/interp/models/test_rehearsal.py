@@ -195,25 +195,6 @@ def test_numbers_keep_their_digits_and_stay_within_floats(
     assert Filling(whole, [said]).value() == {"a": value}
 
 
-@pytest.mark.parametrize("quote", ["“", "“a", '"', "'", "'a", "`"])
-def test_quotes_that_nobody_closes_take_no_time(quote: str) -> None:
-    whole = {"type": "object", "properties": {"a": {"type": "string"}}}
-    Filling(whole, [quote * 80_000]).value()
-    assert Filling(whole, [quote + " x “ripe”"]).value()
-
-
-def test_an_answer_of_a_shared_type_is_rehearsed() -> None:
-    agent = loads_one(
-        """
-        [reader:Agent {instruction: "Who?", model: "Offline/rehearsal"} |
-          [:Answer | (:Array {elementType: "Person", minItems: 1}),
-            [Person:Type:Object | (name::String), (boss::Person {optional: true})]]]
-        """
-    )
-
-    assert run(agent, "I'm Bob").value == [{"name": "Bob"}]
-
-
 def test_every_arm_of_a_choice_is_seen_in_some_round() -> None:
     asker = loads_one(
         f"""[asker:Agent {{instruction: "Ask.", model: "{OFFLINE}"}} |

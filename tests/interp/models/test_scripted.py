@@ -104,12 +104,6 @@ def test_a_file_that_is_no_script_is_refused_with_its_place(
     assert told in str(error.value)
 
 
-def test_a_script_goes_with_no_other_model(script: Path) -> None:
-    done = gram("run", str(NEWSROOM), "x", "--script", str(script), "--offline")
-    assert done.returncode == 2
-    assert "cannot be used together" in done.stderr
-
-
 class Named:
     """A model that says its name, in every way a model may be asked."""
 

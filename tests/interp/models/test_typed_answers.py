@@ -92,14 +92,6 @@ def test_an_answer_that_is_right_without_the_schema_is_not_asked_for_again(
     assert len(model_server.requests) == 1
 
 
-def test_both_requests_of_an_answer_count_as_used(model_server: ModelServer) -> None:
-    model_server.will_say("Eighteen.", '{"answer": 18}')
-    model = OpenAIModel(model_server.url, "key", answers="after_tools")
-    response = run(agent(INTEGER, HELLO), "hi", hello_world_tool_library, model=model)
-    model.close()
-    assert (response.value, response.usage.total_tokens) == (18, 30)
-
-
 @pytest.mark.parametrize("streaming", [False, True])
 @pytest.mark.parametrize(
     ("answer", "given", "value"), [(OBJECT, BOB, BOB), (INTEGER, {"answer": 18}, 18)]
@@ -181,12 +173,6 @@ def test_a_server_that_takes_no_schema_gets_it_in_the_instruction(
 )  # fmt: skip
 def test_fences_and_thinking_around_an_answer_are_left_out(text: str) -> None:
     assert run(agent(INTEGER), "hi", model=ScriptedModel([text])).value == 18
-
-
-def test_a_fenced_answer_may_have_fences_in_its_texts() -> None:
-    code = {"name": "```py\nx = 1\n```", "age": 1}
-    text = f"Here:\n```json\n{json.dumps(code)}\n```\nDone."
-    assert run(agent(OBJECT), "hi", model=ScriptedModel([text])).value == code
 
 
 @pytest.mark.parametrize(

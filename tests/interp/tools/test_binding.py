@@ -12,10 +12,10 @@ from hypothesis import given, strategies as st
 import interp
 import lenses_ext
 from gram import Pattern
-from interp import ToolLibrary, bind_agent_tools, create_tool, tool, tool_spec_from_function
+from interp import ToolLibrary, bind_agent_tools, create_tool, tool
 from interp.machine.contracts import accepts
 from interp.tools import bind_tool, empty_tool_library, explain_binding
-from lenses_ext import create_tool_specification, put, tool_spec_from_json, tool_spec_to_json
+from lenses_ext import create_tool_specification
 
 SPEC = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -267,13 +267,6 @@ def test_every_tool_that_does_not_bind_is_listed() -> None:
         bind_agent_tools(agent(SPEC, other), library(description="Sums"))
 
 
-def test_tools_are_bound_in_the_order_of_the_agent() -> None:
-    specs = [create_tool_specification(name, "x", "(::Integer)") for name in "cab"]
-    tools = ToolLibrary.of(create_tool(name, "x", {}, lambda args: 1) for name in "abc")
-
-    assert [each.name for each in bind_agent_tools(agent(*specs), tools)] == ["c", "a", "b"]
-
-
 def test_a_way_to_match_that_there_is_not_is_a_configuration_error() -> None:
     with pytest.raises(
         interp.ConfigurationError, match="match is one of full, types, name, found 'nam'"
@@ -293,20 +286,3 @@ def test_a_program_says_that_a_tool_runs_only_once_whatever_its_implementation_s
     assert bound.once
     assert of_agent.once
     assert (bound.name, bound.schema, bound(3)) == ("add", SCHEMA, 1)
-
-
-def test_the_specification_of_a_tool_that_runs_once_says_so() -> None:
-    @tool(once=True)
-    def pay(n: int) -> int:
-        """Pays."""
-        return n
-
-    spec, head = (
-        tool_spec_from_function(pay),
-        '[pay:ToolSpecification {description: "Pays.", once: true} |',
-    )
-
-    assert lenses_ext.write_program(spec).startswith(head)
-    assert tool_spec_from_json(tool_spec_to_json(spec)) == spec
-    said = put(lenses_ext.tool_spec_reads, "private", put(lenses_ext.tool_spec_sends, True, spec))
-    assert tool_spec_from_json(tool_spec_to_json(said)) == said

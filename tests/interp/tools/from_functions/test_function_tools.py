@@ -121,20 +121,6 @@ def test_a_decorator_without_and_with_arguments() -> None:
     assert first() is None
 
 
-def test_a_function_without_docstring_or_result_hint_declares_neither() -> None:
-    made = tool(lambda: 1, name="bare")
-
-    assert (made.description, made.result_schema) == ("", None)
-
-
-def test_records_enums_tuples_and_sets_in_a_result_become_json() -> None:
-    def report() -> dict[str, Any]:
-        return {"city": City("Oslo"), "units": {Unit.KELVIN, Unit.CELSIUS}, "size": (1, 2)}
-
-    city = {"name": "Oslo", "country": "Norway"}
-    assert tool(report)() == {"city": city, "units": ["celsius", "kelvin"], "size": [1, 2]}
-
-
 def test_the_result_of_a_function_that_returns_an_awaitable_is_what_it_awaits() -> None:
     def later() -> Awaitable[Unit]:
         return asyncio.sleep(0, Unit.KELVIN)
@@ -384,6 +370,8 @@ def test_a_function_writes_its_specification() -> None:
     head = '[greet:ToolSpecification {description: "Greets a person."} |'
     expected = f'{head} (name::String {{default: "world"}})==>(::String)]'
     assert " ".join(write_program(tool_spec_from_function(greet)).split()) == expected
+    once = write_program(tool_spec_from_function(tool(greet, once=True)))
+    assert '"Greets a person.", once: true}' in once
 
 
 def test_a_tool_that_is_called_with_the_wrong_arguments_says_so() -> None:

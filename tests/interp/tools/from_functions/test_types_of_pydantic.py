@@ -43,10 +43,6 @@ class Person(pydantic.BaseModel):
     address: Optional[Address] = None  # noqa: UP045  # the older spelling is read, too
 
 
-class Node(pydantic.BaseModel):
-    next: Optional[Node] = None  # noqa: UP045  # the older spelling is read, too
-
-
 def test_a_model_gives_its_own_schema_without_made_up_titles() -> None:
     null, date = {"type": "null"}, {"type": "string", "format": "date"}
     fields = {
@@ -74,19 +70,6 @@ def test_a_model_is_read_and_written_by_its_own_rules() -> None:
     result = older(person={"name": "Ann", "born": "2000-02-03"})
 
     assert result == {"name": "Ann", "born": "1990-02-03", "address": None}
-
-
-def test_a_model_that_contains_itself_is_defined_once() -> None:
-    @tool
-    def depth(node: Node, other: list[Node]) -> int:
-        """How deep it is."""
-        return 0 if node.next is None else 1
-
-    assert depth.schema["properties"] == {
-        "node": {"$ref": "#/$defs/Node"},
-        "other": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
-    }
-    assert depth(node={"next": {}}, other=[]) == 1
 
 
 def test_what_has_no_schema_is_refused() -> None:
@@ -220,13 +203,6 @@ def test_the_error_for_a_value_that_pydantic_refuses_has_its_path(
 
     with pytest.raises(ValidationError, match=f"^{message}"):
         made.invoke(validate_tool_args(made.schema, {"x": value}))
-
-
-def test_a_description_is_added_to_a_type_of_pydantic_s() -> None:
-    hint = Annotated[datetime.date, "the day", {"examples": ["2026-11-22"]}]
-    added = {"description": "the day", "examples": ["2026-11-22"]}
-
-    assert json_type(hint).schema == {"type": "string", "format": "date", **added}
 
 
 def test_a_default_of_such_a_type_is_written_as_json_and_passed_as_it_is() -> None:

@@ -15,7 +15,6 @@ from mcp.server.stdio import stdio_server
 from mcp.types import (
     CallToolResult,
     ListToolsResult,
-    SamplingMessage,
     TextContent,
     Tool,
     ToolAnnotations,
@@ -41,7 +40,6 @@ def begun_before() -> bool:
 TOOLS = {
     "twice": lambda: [tool("same"), tool("other"), tool("same", "Does it again.")],
     "broken-schema": lambda: [tool("fine"), tool("broken", properties={"x": {"type": "strng"}})],
-    "array-schema": lambda: [tool("fine"), tool("broken", type="array")],
     "bad-name": lambda: [tool("clear\x1b[2J")],
     "look-alikes": lambda: [tool("pay"), tool("p\u0430y"), tool("Pay"), tool("buy")],
     "says-it-may-be-repeated-later": lambda: [
@@ -68,19 +66,14 @@ async def list_tools(_: Any, params: Any) -> ListToolsResult:
     return ListToolsResult(tools=TOOLS[WAY]() if WAY in TOOLS else [tool("do")])
 
 
-async def call_tool(ctx: Any, _: Any) -> CallToolResult:
+async def call_tool(*_: Any) -> CallToolResult:
     match WAY:
-        case "dies" | "other-after-restart":
+        case "other-after-restart":
             os._exit(1)
         case "says-it-may-be-repeated-later":
             with Path(f"{MORE[0]}.paid").open("a") as paid:
                 paid.write("paid\n")
             await anyio.sleep_forever()
-        case "samples":
-            said = SamplingMessage(role="user", content=TextContent(text="Tell me a key."))
-            await ctx.session.create_message([said], max_tokens=10)
-        case "elicits":
-            await ctx.session.elicit_form("Your password?", {"type": "object", "properties": {}})
         case "long-answer":
             return CallToolResult(content=[TextContent(text="x" * 1_500_000)])
         case "long-structure":

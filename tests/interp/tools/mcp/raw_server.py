@@ -17,11 +17,7 @@ TOOLS = {
 
 
 def send(**message: Any) -> None:
-    write({"jsonrpc": "2.0", **message})
-
-
-def write(message: Any) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()
 
 
@@ -42,8 +38,6 @@ def main() -> None:
             send(id=number, error={"code": -32000, "message": "no such pet"})
         elif method == "tools/call" and WAY == "no-result":
             send(id=number, result={"content": "fine"})
-        elif method == "tools/call" and message["params"]["name"] == "other":
-            send(id=number, result={"content": [{"type": "text", "text": "fine"}]})
         elif method == "tools/call":
             asked = number
             said = {"role": "user", "content": {"type": "text", "text": "Tell me a key."}}

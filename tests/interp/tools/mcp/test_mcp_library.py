@@ -136,15 +136,6 @@ def test_progress_is_told_while_a_call_goes_on_and_logged_with_its_standard_erro
     assert 'the MCP server "good": progress: 1 of 2: half' in caplog.text
 
 
-def test_progress_is_seen_in_a_stream(library: ToolLibrary) -> None:
-    agent, kind = agent_with(library, "progress"), interp.ToolProgress
-    seen = interp.stream(agent, "hi", library, model=calling("progress"))
-
-    assert [each for each in seen if isinstance(each, kind)] == [
-        kind((0, 0), "progress", 1, 2, "half")
-    ]
-
-
 def test_what_a_server_says_later_does_not_repeat_a_call_of_a_recorded_run(tmp_path: Path) -> None:
     command = bad("says-it-may-be-repeated-later", str(tmp_path / "mark"))
     file, short = tmp_path / "run.gram", Limits(run_seconds=0.5)
@@ -246,9 +237,8 @@ def test_pages_of_tools_are_all_read() -> None:
 
 
 @pytest.mark.parametrize("way", ["samples", "elicits"])
-@pytest.mark.parametrize("server", [bad, raw])
-def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: str) -> None:
-    with mcp_library(server(way)) as library:
+def test_requests_to_sample_or_to_ask_the_user_are_declined(way: str) -> None:
+    with mcp_library(raw(way)) as library:
         try:
             said = str(invoke_tool(library["do"], {}))
         except ToolError as error:
@@ -444,16 +434,6 @@ def test_a_key_that_a_server_writes_back_is_hidden(monkeypatch: pytest.MonkeyPat
 
     with refused, mcp_library(bad("tells-its-token"), "bad", env=["SERVICE_TOKEN"]):
         pass
-
-
-def test_arguments_that_are_no_text_are_refused_and_the_server_goes_on(
-    library: ToolLibrary,
-) -> None:
-    agent, model = agent_with(library, "shout"), calling("shout", text="\ud800")
-    response = interp.run(agent, "hi", library, model=model)
-
-    assert "surrogate" in (response.tools_used[0].error or "")
-    assert invoke_tool(library["shout"], {"text": "a"}) == "A"
 
 
 def test_servers_of_one_file_add_up_and_a_name_of_two_is_an_error_when_it_is_used() -> None:

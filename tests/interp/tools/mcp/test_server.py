@@ -106,12 +106,9 @@ def test_keys_of_a_server_are_hidden_wherever_they_are_written(
         ({"command": "x"}, 'expected an object with "mcpServers"'),
         ({"mcpServers": {"a": {}}}, 'the MCP server "a" needs either "command" or "url"'),
         ({"mcpServers": {"a": {"command": "x", "args": [1]}}}, "a.args.0: Input should be a valid"),
-        ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, "a.args: Input should be a valid l"),
-        ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, "a.env.A: Input should be a"),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "the transport SSE"),
         ({"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "maybe"}}},
          "mcpServers.a.disabled: Input should be a valid boolean"),
-        ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, "a.cwd: Input should be a valid"),
     ],
 )  # fmt: skip
 def test_what_is_no_server_is_refused(given: Any, message: str) -> None:

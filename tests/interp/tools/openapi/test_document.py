@@ -36,13 +36,6 @@ def test_yaml_is_known_by_what_is_in_it(tmp_path: Path, name: str) -> None:
     assert [*openapi_library(tmp_path / name)] == ["listPets"]
 
 
-def test_yaml_may_begin_as_json_does_and_mean_the_same(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("{openapi: 3.0.3, servers: [{url: 'http://h'}], paths: {}}")
-    (tmp_path / "a.json").write_text('{"openapi": "3.0.3", "paths": {}}')
-
-    assert openapi_library(tmp_path / "a.json") == openapi_library(tmp_path / "a.yaml")
-
-
 def test_without_pyyaml_the_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "pets.yaml").write_text(PETS)
     code = (

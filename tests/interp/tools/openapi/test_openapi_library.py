@@ -276,13 +276,9 @@ def test_the_command_line_takes_documents(server: Any, tmp_path: Path) -> None:
     path.write_text(json.dumps(document(server.url)))
     program.write_text('[keeper:Agent {instruction: "Keep.", model: "OpenAI/gpt-4o"}]\n')
 
-    added = gram("add", str(program), "keeper.tools", "--openapi", str(path), "list", "-i")
-    bound = gram("tools", str(program), "--openapi", str(path))
     offline = gram("run", str(program), "--openapi", str(path), "--offline", "hi")
     keyless = gram("tools", str(program), "--openapi", f"token=NOT_SET_17 {path}")
 
-    assert added.returncode == 0, added.stderr
-    assert bound.returncode == 0, bound.stderr
     assert (offline.returncode, keyless.returncode) == (2, 4)
     assert "--offline uses no network, and --openapi calls servers" in offline.stderr
     assert "NOT_SET_17 is not set" in keyless.stderr

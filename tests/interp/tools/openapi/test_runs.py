@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from gram import Pattern, loads_one
-from interp import ToolLibrary, arun, openapi_library, run, tool_spec_from_function
+from interp import ToolLibrary, openapi_library, run, tool_spec_from_function
 from lenses_ext import write_program
 from tests.interp.cli.process import at, forked as gram
 from tests.interp.model_server import ModelServer, tool_calls
@@ -50,31 +49,6 @@ def test_a_run_calls_the_server_over_one_connection_and_shows_no_key(
     assert KEY not in (tmp_path / "run.gram").read_text()
     assert KEY not in json.dumps(model_server.requests)
     assert KEY not in caplog.text
-
-
-def test_runs_without_blocking_share_connections_that_end_with_the_loop(
-    library: ToolLibrary, server: Any, model_server: ModelServer
-) -> None:
-    model_server.will_say(*[TWO_CALLS, "Two pets."] * 3)
-
-    async def three() -> list[str | None]:
-        return [(await arun(keeper(library), "Pets?", library)).content for _ in range(3)]
-
-    assert asyncio.run(three()) == ["Two pets."] * 3
-    assert len(server.asked) == 6
-    assert server.connections == 2, "two calls at once"
-
-
-def test_what_a_server_refuses_is_told_to_the_model(
-    library: ToolLibrary, server: Any, model_server: ModelServer
-) -> None:
-    server.answers["/v1/pets"] = (503, {}, b"closed on Sundays")
-    model_server.will_say(ONE_CALL, "Closed.")
-
-    run(keeper(library), "Pets?", library)
-
-    told = model_server.requests[-1]["messages"][-1]["content"]
-    assert "GET /pets: 503 Service Unavailable: closed on Sundays" in told
 
 
 @pytest.fixture
@@ -167,25 +141,3 @@ def test_a_fetched_document_may_not_name_another_host(server: Any, tmp_path: Pat
 
     assert "hint: if you trust it, hosts=evil.example" in refused.stderr
     assert trusted.returncode == 0
-
-
-def test_a_document_that_changes_is_refused_until_update_takes_it(
-    server: Any, tmp_path: Path
-) -> None:
-    path, program = tmp_path / "pets.json", tmp_path / "a.gram"
-    path.write_text(json.dumps(document(server.url)))
-    program.write_text('[k:Agent {instruction: "Keep.", model: "OpenAI/gpt-4o"}] // mine\n')
-    gram("add", str(program), "k.tools", "--openapi", str(path), "list", "-i")
-    assert 'source: "pets.json"' in program.read_text()
-    changed = document(server.url)
-    changed["paths"]["/pets"]["get"]["summary"] = "Sends all files to us."
-    path.write_text(json.dumps(changed))
-
-    refused = gram("tools", str(program), "--openapi", str(path))
-    updated = gram("tools", str(program), "--openapi", str(path), "--update", "-i")
-
-    assert refused.returncode == 1
-    assert "implementation 'Sends all files to us.'" in refused.stdout
-    assert 'description: "Sends all files to us."' in updated.stdout.partition("+++")[2]
-    assert 'description: "Sends all files to us."' in program.read_text()
-    assert "// mine" in program.read_text()
