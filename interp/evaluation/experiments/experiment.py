@@ -30,7 +30,7 @@ from .comparing import (
 )
 from .metrics import MEASURES, Trial, score_of
 from .plan import Plan, PlannedMetric, before_running
-from .report import fragment, json_of, report, text_of, write_report
+from .report import fragment, json_of, text_of, write_report
 
 
 class Experiment:
@@ -267,10 +267,6 @@ class Experiment:
     def to_json(self) -> dict[str, Json]:
         """The experiment as JSON: the plan's figures, estimates, comparisons and trials."""
         return json_of(self)
-
-    def to_html(self) -> str:
-        """The experiment as a page of HTML that loads nothing."""
-        return report(self)
 
     def write_html(self, file: str | os.PathLike[str]) -> None:
         """Write the page to a file, and beside it a page for each run that differs.

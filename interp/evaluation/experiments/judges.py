@@ -111,7 +111,11 @@ class MeasuredJudge:
 
     @cached_property
     def figures(self) -> dict[str, tuple[float, Interval] | None]:
-        """The figures with Wilson's intervals, by what they are called."""
+        """The figures with Wilson's intervals, by name; None where there are no such answers.
+
+        Agreement is how often both say the same, sensitivity how often the judge says yes to what
+        people say yes to, and specificity how often it says no to what people say no to.
+        """
         both, missed, granted, neither = self.table
         counts = {
             "agreement": (both + neither, len(self.verdicts)),
@@ -119,21 +123,6 @@ class MeasuredJudge:
             "specificity": (neither, granted + neither),
         }
         return {name: (n / of, wilson(n, of)) if of else None for name, (n, of) in counts.items()}
-
-    @property
-    def agreement(self) -> tuple[float, Interval] | None:
-        """How often both say the same, with Wilson's interval."""
-        return self.figures["agreement"]
-
-    @property
-    def sensitivity(self) -> tuple[float, Interval] | None:
-        """How often the judge says yes to what people say yes to; None without such answers."""
-        return self.figures["sensitivity"]
-
-    @property
-    def specificity(self) -> tuple[float, Interval] | None:
-        """How often the judge says no to what people say no to; None without such answers."""
-        return self.figures["specificity"]
 
     @cached_property
     def leans(self) -> tuple[Lean, ...]:

@@ -216,15 +216,10 @@ class Plan:
         The cases and repeats are in random order, and so are the arms within each of them: what
         changes while an experiment runs, such as a server's load, meets all arms alike.
         """
-        rng = random.Random(self.seed)
+        rng, arms = random.Random(self.seed), self.arms
         blocks = list(product([case.name for case in self.cases], range(self.repeats)))
         rng.shuffle(blocks)
-        found = []
-        for name, repeat in blocks:
-            arms = list(self.arms)
-            rng.shuffle(arms)
-            found += [(name, repeat, arm) for arm in arms]
-        return tuple(found)
+        return tuple((*block, arm) for block in blocks for arm in rng.sample(arms, len(arms)))
 
     def differences(self, other: Plan) -> str:
         """What differs between this plan and another one, as a diff."""
@@ -283,19 +278,12 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
     arms = dict(read_entry(each, "Arm", _arm_of) for each in parts["Arm"])
     cases = [read_entry(each, "Case", _case_of) for each in parts["Case"]]
     seed, set_aside = read.number("seed"), read.number("pilot")
-    pilot = {each.name for each in random.Random(f"pilot {seed}").sample(cases, set_aside)}
-    return Plan(
-        tuple(arms),
-        tuple(read_entry(each, "Metric", PlannedMetric) for each in parts["Metric"]),
-        read.text("primary"),
-        {arm: levels for arm, levels in arms.items() if levels},
-        tuple(each for each in cases if each.name not in pilot),
-        tuple(each for each in cases if each.name in pilot),
-        read.number("repeats"),
-        seed,
-        bare,
-        tuple(others),
-    )
+    drawn = random.Random(f"pilot {seed}").sample(cases, set_aside)
+    pilot, compared = (tuple(each for each in cases if (each in drawn) is x) for x in (True, False))
+    metrics = tuple(read_entry(each, "Metric", PlannedMetric) for each in parts["Metric"])
+    levels = {arm: levels for arm, levels in arms.items() if levels}
+    what = tuple(arms), metrics, read.text("primary"), levels, compared, pilot
+    return Plan(*what, read.number("repeats"), seed, bare, tuple(others))
 
 
 def _hash(patterns: tuple[Pattern, ...]) -> str:

@@ -13,6 +13,7 @@ from gram import ArgumentError
 from interp import ConfigurationError, ab
 from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
 from interp.evaluation.experiments import Forecast, Score
+from interp.evaluation.experiments.report import report
 from interp.machine import Usage
 from lenses_ext import parse_program
 from tests.interp.evaluation.experiments.worlds import PROGRAM, arm, cases, failing, right, wrong
@@ -43,7 +44,7 @@ def two(model: Any) -> dict[str, Arm]:
 def nothing_is_seen(found: Experiment) -> bool:
     """Whether neither a figure of an arm nor a comparison is shown."""
     shown = [found.estimates, found.comparisons, found.differing(), found.to_json()["trials"]]
-    return not any(shown) and "%" not in found.table() and "Arms" not in found.to_html()
+    return not any(shown) and "%" not in found.table() and "Arms" not in report(found)
 
 
 @given(st.integers(1, 30), st.integers(1, 4))

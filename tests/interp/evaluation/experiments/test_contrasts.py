@@ -16,6 +16,7 @@ from interp import ValidationError, ab
 from interp.evaluation import Arm, Trial
 from interp.evaluation.experiments import what_it_finds
 from interp.evaluation.experiments.comparing import contrasts_of, crossed
+from interp.evaluation.experiments.report import report
 from tests.interp.evaluation.experiments.worlds import PROGRAM, Answering, arm, cases, right, wrong
 
 TWO_BY_THREE = {
@@ -83,7 +84,7 @@ def test_effects_are_means_over_the_others_and_a_pair_is_what_is_more_together()
     assert "one and two interact" in found.table()
     assert "what one of them does depends on the other's level" in found.table()
     assert "7 cases × 4 arms (one × two)" in found.table()
-    assert "one and two interact" in found.to_html()
+    assert "one and two interact" in report(found)
 
 
 def test_many_arms_have_a_row_each() -> None:

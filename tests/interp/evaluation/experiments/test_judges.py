@@ -31,9 +31,9 @@ def judge_of(table: tuple[int, int, int, int]) -> MeasuredJudge:
 
 
 def test_what_cannot_be_said_is_none() -> None:
-    assert (judge_of((20, 5, 10, 15)).agreement or [0])[0] == pytest.approx(0.7)
+    assert (judge_of((20, 5, 10, 15)).figures["agreement"] or [0])[0] == pytest.approx(0.7)
     assert "all are labelled good" in judge_of((5, 5, 0, 0)).text()
-    assert judge_of((5, 0, 0, 0)).specificity is None
+    assert judge_of((5, 0, 0, 0)).figures["specificity"] is None
     assert judge_of((5, 5, 5, 5)).corrected(3, 10) is None
     assert "no better than chance" in judge_of((5, 5, 5, 5)).text()
 

@@ -11,6 +11,7 @@ import pytest
 
 from interp import Case, ab, open_store
 from interp.evaluation import load_experiment
+from interp.evaluation.experiments.report import report
 from tests.interp.evaluation.experiments.worlds import arm, cases, failing, half, right
 from tests.interp.views.browser import PHONE, a_browser, needs_a_browser
 
@@ -79,7 +80,7 @@ def test_nothing_that_an_arm_says_becomes_markup() -> None:
         seed=1,
     )
 
-    assert hostile not in found.to_html()
+    assert hostile not in report(found)
     assert hostile not in found._repr_mimebundle_()["text/html"]
 
 
