@@ -189,25 +189,19 @@ class Change:
             raise ValidationError(f"{' and '.join(self.values)} cannot be set together")
 
 
-@frozen
-class Beginning:
-    """What a continuation begins with: a State, and the steps that led to it."""
+Beginning: TypeAlias = tuple[State, tuple[RecordedStep, ...]]
+"""What a continuation begins with: a State, and the steps that led from it to where it goes on."""
 
-    first: State
-    steps: tuple[RecordedStep, ...]
 
-    @property
-    def state(self) -> State:
-        """The State that it goes on from."""
-        return self.steps[-1].state if self.steps else self.first
-
-    def write(self, store: RunStore, run: str, parent: str, kept: RecordedRun) -> None:
-        """Make a run of it in a store."""
-        facts = store.row(parent).facts
-        own = RunFacts("", parent=parent, tenant=facts.tenant, priority=facts.priority)
-        entries = [event_line(each.folded, each.seconds) for each in self.steps]
-        log = StoredRun(store, run, facts=own)
-        log.begin_with(self.state.with_run_id(run), kept.library, entries)
+def _begin(store: RunStore, run: str, parent: str, kept: RecordedRun, begun: Beginning) -> None:
+    """Make a run in a store that goes on from a beginning."""
+    first, steps = begun
+    facts = store.row(parent).facts
+    own = RunFacts("", parent=parent, tenant=facts.tenant, priority=facts.priority)
+    entries = [event_line(each.folded, each.seconds) for each in steps]
+    state = steps[-1].state if steps else first
+    log = StoredRun(store, run, facts=own)
+    log.begin_with(state.with_run_id(run), kept.library, entries)
 
 
 def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]:
@@ -236,13 +230,13 @@ def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]
     for each in happened:  # the model would be told that the tool has failed
         if isinstance(each, ToolFinished) and each.at == change.at and each.invocation.error:
             raise ReplayError(kept.placed(each.invocation.error))
-    return Beginning(kept.first, unchanged), Beginning(first, changed)
+    return (kept.first, unchanged), (first, changed)
 
 
 def write_fork(store: RunStore, run: str, change: Change) -> str:
     """Make one run that begins like another, with a change, and give its id."""
     kept, new = store.recorded(run), os.urandom(8).hex()
-    beginnings(kept, change)[1].write(store, new, run, kept)
+    _begin(store, new, run, kept, beginnings(kept, change)[1])
     return new
 
 
@@ -293,7 +287,7 @@ def what_if(
     library = library_of(tools, by="what_if")
     arms = dict(zip(("unchanged", "changed"), beginnings(kept, change), strict=True))
     found = dict[tuple[str, int], tuple[str, Outcome, str, State]]()
-    program = program_text(arms["changed"].first.agent)[0]
+    program = program_text(arms["changed"][0].agent)[0]
     models = [str(named_model(model) or ""), str(change.model or "")]
     facts = write_json([run, change.at, dict(change.values), *models, program])
 
@@ -301,13 +295,13 @@ def what_if(
         arm, number = which
         begun, new = arms[arm], short_hash(f"{facts} {arm} {number}")
         with suppress(RunExistsError):  # it was begun before, and goes on
-            begun.write(store, new, run, kept)
+            _begin(store, new, run, kept, begun)
         log, own = StoredRun.of(store, new)
         chosen = (change.model if arm == "changed" else None) or model
         asked = LiveHandler.of(own.state, model=chosen, base_url=base_url, dialect=dialect)
         calls = (
             (by_call(each.effect, each.effect.name, each.effect.arguments), each.event)
-            for each in (*begun.steps, *kept.steps[len(begun.steps) :])
+            for each in (*begun[1], *kept.steps[len(begun[1]) :])
             if isinstance(each.effect, ToolEffect)
         )
         handler = Answers(calls, library, asked)

@@ -22,10 +22,10 @@ from gram.words import counted
 
 from ...concurrency import work_on
 from ...errors import ConfigurationError, StoreError, ValidationError, said_by
-from ...execution import Spending, finished
+from ...execution import Spending
 from ...history.records import PathLike, RecordedRun
 from ...history.stores import Address, StoredRun, open_store
-from ...machine import Status, Usage
+from ...machine import Usage
 from ...tools import is_from_outside
 from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_arms, ready
@@ -198,9 +198,6 @@ def shown(progress: bool | None, planned: int, done: int) -> Iterator[Callable[[
         yield lambda _: bar.advance(task)
 
 
-_ENDED = (Status.DONE, Status.LIMITED, Status.UNUSABLE)
-
-
 @frozen
 class _Work:
     """What has to run, and with what.
@@ -278,14 +275,11 @@ async def _trial(work: _Work, key: Key) -> Trial:
             for step in kept.steps:
                 spending.count(step.effect, step.event)
             before = sum(step.seconds or 0.0 for step in kept.steps)
-        if state and state.status in _ENDED:
-            response = finished(state).response
-        else:
-            async with fresh_library(ready.arm.tools) as library:
-                began = monotonic()
-                begun = partial(ready.take_up, state) if state else partial(ready.begin, case)
-                run = begun(library, record=log, watch=spending.count)
-                response = await run.afinish()
+        async with fresh_library(ready.arm.tools) as library:
+            began = monotonic()
+            begun = partial(ready.take_up, state) if state else partial(ready.begin, case)
+            run = begun(library, record=log, watch=spending.count)
+            response = await run.afinish()
     except (StoreError, OSError):  # the record cannot be kept
         raise
     except BaseException as error:  # a model of the user may raise anything

@@ -15,7 +15,7 @@ from unicodedata import normalize
 from attrs import asdict, frozen, has
 
 import lenses_ext
-from gram import Document, GramError, Pattern, Subject, TaggedString, loads_one, walk, write_value
+from gram import Document, GramError, Pattern, TaggedString, loads_one, walk, write_value
 from gram.errors import expect_all
 from lenses_ext import FocusError, Model, Place, ProgramLike, Project, ReadOnlyError
 from lenses_ext.labels import is_tool
@@ -23,7 +23,7 @@ from lenses_ext.places import read_value
 
 from ...errors import ConfigurationError, ValidationError, said_by
 from ...execution import Spending
-from ...history.records import event_lines, pattern_line, write_text
+from ...history.records import event_lines, pattern_line
 from ...history.stores import load_run
 from ...json_text import Json, read_json, write_json
 from ...models import OFFLINE, LanguageModel
@@ -34,6 +34,7 @@ from ..cases import Case
 from ..experiments import Trial
 from ..experiments.arms import ReadyArm
 from ..experiments.carrying_out import Spent
+from ..experiments.plan import entry
 
 Candidate: TypeAlias = Mapping[str, str]
 """Texts by path: strings as they are, other values in gram notation."""
@@ -275,11 +276,8 @@ class FailingRun:
     @property
     def text(self) -> str:
         """The run as gram."""
-        told = {"input": self.case.message, "wrong": self.problem}
-        for name, value in self.case.expectations.items():
-            told[name] = value if isinstance(value, str) else str(value)
-        properties = {key: write_text(value) for key, value in told.items()}
-        return f"{pattern_line(Pattern(Subject('', {'Failing'}, properties)))}\n{self.trace}"
+        told = {"input": self.case.message, "wrong": self.problem, **self.case.expectations}
+        return f"{pattern_line(entry('Failing', told))}\n{self.trace}"
 
 
 @frozen
@@ -304,7 +302,7 @@ class Question:
     def text(self) -> str:
         """The question as a model is asked it."""
         texts = (
-            pattern_line(Pattern(Subject("", {"Text"}, {"path": path, "text": write_text(text)})))
+            pattern_line(entry("Text", {"path": path, "text": text}))
             for path, text in self.texts.items()
         )
         parts = [
