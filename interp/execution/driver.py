@@ -307,13 +307,9 @@ class Driver:
         done = {each for each in found if isinstance(each, asyncio.Task)}  # after all it has said
         ended = [task for task in self._running if task in done]
         going = {effect.at for task, effect in self._running.items() if task not in ended}
-        said = [
-            each
-            for each in found
-            if not isinstance(each, asyncio.Task)
-            and not (isinstance(each, ToolProgress) and each.at not in going)
-        ]
-        return said, ended
+        said = [each for each in found if not isinstance(each, asyncio.Task)]
+        late = {each.at for each in said if isinstance(each, ToolProgress)} - going
+        return [each for each in said if each.at not in late], ended
 
     async def _take(self, task: _Task, waiting: list[Effect]) -> list[Observation]:
         """Fold in what a task has ended with; what it raised stops the run later.

@@ -206,27 +206,25 @@ class LiveHandler:
             ConfigurationError: the provider is unknown, or its key is missing.
         """
         bound = () if tools is None else bind_agent_tools(state.agent, tools, match=match)
-        missing: frozenset[Model] = frozenset()
-        asked: AnyModel
-        if model is None or isinstance(model, str | Model):
-            connect = partial(connect_model, base_url=base_url, dialect=dialect)
-            named = named_model(model) or state.model
-            asked_first = (named,) if named else models_of(state.agent)
-            connected = {each: connect(each) for each in asked_first}
-            for each in () if named else fallbacks_of(state.agent):
-                try:
-                    connected[each] = connect(each)
-                except ConfigurationError as error:
-                    missing |= {each}
-                    _log.warning("the fallback %s cannot be asked: %s", each, error)
-            asked, is_of_user = AnyModel(connected), False
-        elif base_url or dialect:
-            given = "base_url" if base_url else "dialect"
-            raise ConfigurationError(f"{given} is for a model given by its name, not for an object")
-        else:
-            asked, is_of_user = AnyModel({None: model}), True  # a mapping is no model
         by_name = {tool.name: tool for tool in bound}
-        return cls(by_name, asked, approve, on_tool_error, is_of_user, missing)
+        if model is not None and not isinstance(model, str | Model):
+            if base_url or dialect:
+                given = "base_url" if base_url else "dialect"
+                raise ConfigurationError(f"{given} is for a model given by its name, not an object")
+            asked = AnyModel({None: model})  # a mapping is no model
+            return cls(by_name, asked, approve, on_tool_error, is_of_user=True)
+        connect = partial(connect_model, base_url=base_url, dialect=dialect)
+        named, missing = named_model(model) or state.model, set[Model]()
+        asked_first = (named,) if named else models_of(state.agent)
+        connected = {each: connect(each) for each in asked_first}
+        for each in () if named else fallbacks_of(state.agent):
+            try:
+                connected[each] = connect(each)
+            except ConfigurationError as error:
+                missing.add(each)
+                _log.warning("the fallback %s cannot be asked: %s", each, error)
+        asked = AnyModel(connected)
+        return cls(by_name, asked, approve, on_tool_error, missing=frozenset(missing))
 
     def __repr__(self) -> str:
         return f"<LiveHandler of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -181,24 +181,18 @@ class RunSpans:
             return
         telemetry, metrics = self._telemetry, self._telemetry.metrics
         frames, began = self._around(effect.at), monotonic()
+        noticing: AbstractContextManager[object] = nullcontext()
         kinds = telemetry.trace.SpanKind
-        with ExitStack() as around:
-            if isinstance(effect, machine.CallModel):
-                model, kind = effect.request.model, kinds.CLIENT
-                name = f"chat {model.name}"
-                around.enter_context(noticing_retries(lambda *_: metrics.retried(model)))
-            else:
-                name, kind = f"execute_tool {effect.name}", kinds.INTERNAL
-            span = around.enter_context(
-                telemetry.tracer.start_as_current_span(
-                    name,
-                    context=frames[-1].within,
-                    kind=kind,
-                    attributes=_asked(effect, content=telemetry.content),
-                    record_exception=False,
-                    set_status_on_exception=False,
-                )
-            )
+        if isinstance(effect, machine.CallModel):
+            model, kind = effect.request.model, kinds.CLIENT
+            name = f"chat {model.name}"
+            noticing = noticing_retries(lambda *_: metrics.retried(model))
+        else:
+            name, kind = f"execute_tool {effect.name}", kinds.INTERNAL
+        asked = _asked(effect, content=telemetry.content)
+        start = telemetry.tracer.start_as_current_span
+        ours: Any = {"record_exception": False, "set_status_on_exception": False}  # done below
+        with noticing, start(name, frames[-1].within, kind, asked, **ours) as span:
 
             def answered(event: machine.Event) -> None:
                 self._answered(span, event)

@@ -52,7 +52,6 @@ from .happened import (
     Happened,
     ToolFinished as ToolFinished,
 )
-from .long_tuple import LongTuple
 from .messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,

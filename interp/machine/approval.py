@@ -166,12 +166,8 @@ def _item(schemas: tuple[Mapping[str, Json], ...], index: int) -> Json:
 
 def _member(schemas: tuple[Mapping[str, Json], ...], key: str) -> Json:
     """The schema of a member of an object."""
-    return {
-        "anyOf": [
-            each.get("properties", {}).get(key, each.get("additionalProperties"))
-            for each in schemas
-        ]
-    }
+    below = [one.get("properties", {}).get(key, one.get("additionalProperties")) for one in schemas]
+    return {"anyOf": below}
 
 
 # --- formats
@@ -357,8 +353,6 @@ def _rule(pattern: Pattern) -> ApprovalRule:
 def _properties(pattern: Pattern, known: set[str]) -> dict[str, Any]:
     given = dict(pattern.value.properties)
     if unknown := sorted(set(given) - known):
-        raise ValidationError(
-            f"unknown in an approval policy: {', '.join(unknown)}; "
-            f"known: {', '.join(sorted(known))}"
-        )
+        found = f"unknown in an approval policy: {', '.join(unknown)}"
+        raise ValidationError(f"{found}; known: {', '.join(sorted(known))}")
     return given

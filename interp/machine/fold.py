@@ -252,11 +252,7 @@ def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
 
 
 def _placed(
-    run: RunContext,
-    frame: Frame,
-    inner: Frame,
-    to_do: tuple[Effect, ...],
-    happened: list[Happened],
+    run: RunContext, frame: Frame, inner: Frame, to_do: tuple[Effect, ...], happened: list[Happened]
 ) -> Settled:
     """Put a frame that went on in its place; where it has ended, take what it gave."""
     outcome = _form_of(inner.pattern)(run, inner).outcome()

@@ -31,13 +31,7 @@ from ..errors import ValidationError
 from ..json_text import Json
 from .contracts import is_text_schema
 from .effects import CallModel, Request
-from .messages import (
-    AssistantRole,
-    ConversationContext,
-    FunctionRole,
-    Message,
-    UserRole,
-)
+from .messages import AssistantRole, ConversationContext, FunctionRole, Message, UserRole
 from .run_context import RunContext
 from .state import AgentFrame
 
@@ -270,12 +264,10 @@ def arguments_of(pattern: Pattern, given: Json) -> Json:
     return given
 
 
-parameter_names_of: Callable[[Pattern], tuple[str, ...]] = memo(
-    lambda pattern: tuple(
-        view(lenses_ext.tool_spec_schema, tool_spec_of(pattern)).get("properties", {})
-    )
-)
-"""The names of the parameters of an agent, a workflow or a tool."""
+@memo
+def parameter_names_of(pattern: Pattern) -> tuple[str, ...]:
+    """The names of the parameters of an agent, a workflow or a tool."""
+    return tuple(view(lenses_ext.tool_spec_schema, tool_spec_of(pattern)).get("properties", {}))
 
 
 # --- long conversations
@@ -375,14 +367,8 @@ def problem_of(frame: AgentFrame, reply: Message, *, truncated: bool) -> str | N
 
 def with_summary(frame: AgentFrame, summary: str) -> AgentFrame:
     """The frame with what was said in short, and nothing known of the length from then on."""
-    context, end = frame.context, frame.summarising
-    last = evolve(context[end - 1], summary=summary)
-    return evolve(
-        frame,
-        context=context[: end - 1].append(last).extend(context[end:]),
-        summarised=end,
-        summarising=0,
-        failures=0,
-        length=0,
-        counted=0,
-    )
+    end = frame.summarising
+    last = evolve(frame.context[end - 1], summary=summary)
+    context = frame.context[: end - 1].append(last).extend(frame.context[end:])
+    frame = evolve(frame, context=context, summarised=end, summarising=0, failures=0)
+    return evolve(frame, length=0, counted=0)

@@ -125,13 +125,10 @@ def _workflow_with(workflow: Pattern, answer: AnswerType[Any]) -> Pattern:
     name = workflow.value.identity
     try:
         if written_signature(workflow) is None:
-            signature = lenses_ext.json_schema_to_type_signature(
-                {"type": "object", "properties": {"input": _TEXT}, "required": ["input"]},
-                return_schema=answer.schema,
-            )
-            return the_agent(
-                lenses_ext.put(lenses_ext.agent_type_signature, signature, workflow), by="run"
-            )
+            taken = {"type": "object", "properties": {"input": _TEXT}, "required": ["input"]}
+            written = lenses_ext.json_schema_to_type_signature(taken, return_schema=answer.schema)
+            typed = lenses_ext.put(lenses_ext.agent_type_signature, written, workflow)
+            return the_agent(typed, by="run")
         given = lenses_ext.result_schema(tool_spec_of(workflow))
         found = differences(answer.schema, given, match="types", result=True)
         if not found:

@@ -141,10 +141,13 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
     handler = options.get("handler")
     tools: Mapping[str, Any] = library
 
+    def given(*names: str) -> dict[str, Any]:
+        return {name: options.get(name) for name in names}
+
     @cache
     def live() -> LiveHandler:
-        given: dict[str, Any] = {name: options.get(name) for name in _OF_THE_HANDLER}
-        return LiveHandler.of(state, library, **{k: v for k, v in given.items() if v is not None})
+        how = {name: value for name, value in given(*_OF_THE_HANDLER).items() if value is not None}
+        return LiveHandler.of(state, library, **how)
 
     if handler is None:
         handler = live()
@@ -159,24 +162,16 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         from ..history.stores import new_log  # imported late: most runs are not recorded
 
         log = new_log(record)
-    change = Resumed(
-        limits_of(options.get("limits"), state.limits),
-        named_model(options.get("model")),
-        options.get("policy"),
-        options.get("settings"),
-        options.get("check_results"),
-    )
+    limits, model = limits_of(options.get("limits"), state.limits), options.get("model")
+    change = Resumed(limits, named_model(model), **given("policy", "settings", "check_results"))
     return Driver(
         state,
         handler,
         tools=tools,
         log=log,
         change=None if change == Resumed() else change,
-        observe=options.get("observe"),
-        watch=options.get("watch"),
-        telemetry=options.get("telemetry"),
-        at_once=options.get("at_once"),
         budget=budget_of(state, options),
+        **given("observe", "watch", "telemetry", "at_once"),
     )
 
 

@@ -209,9 +209,7 @@ def json_data() -> st.SearchStrategy[Any]:
         return {"type": draw(words), **{key: draw(below) for key in keys}}
 
     return st.recursive(
-        leaves,
-        lambda below: st.lists(below, max_size=2) | special(below),
-        max_leaves=5,
+        leaves, lambda below: st.lists(below, max_size=2) | special(below), max_leaves=5
     )
 
 

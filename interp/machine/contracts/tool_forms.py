@@ -232,14 +232,13 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     name = inner.get("name")
     if not isinstance(name, str) or not name.strip():
         raise ValidationError(f"{path}.name: expected the name of a tool, found {_shown(name)}")
-    schema, result = (
-        _expected(inner.get(key), (dict, type(None)), f"{path}.{key}", "a schema")
-        for key in (row.schema, row.result)
-    )
+    kinds = (dict, type(None))
+    schema = _expected(inner.get(row.schema), kinds, f"{path}.{row.schema}", "a schema")
+    result = _expected(inner.get(row.result), kinds, f"{path}.{row.result}", "a schema")
     read = {"name", "description", "typeSignature", row.inside, row.schema, row.result}
-    for key, value in [*data.items(), *(inner.items() if inner is not data else ())]:
-        says_nothing = value in (None, False) or (key == "type" and value in ("function", "custom"))
-        if key not in read and not (key in _OPTIONAL and says_nothing):
+    for key, value in {**data, **inner}.items():
+        is_kind = key == "type" and value in ("function", "custom")
+        if key not in read and not is_kind and value is not None and value is not False:
             left[f'a specification has no place for "{key}"; left out'].append(name)
     said = inner.get("description")
     description = _expected(said, (str, type(None)), f"{path}.description", "text")
@@ -258,16 +257,6 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     if form == "spec" and schema and not same_json(schema, view(lenses_ext.tool_spec_schema, spec)):
         left['"schema" says other types than "typeSignature", which counts'].append(name)
     return spec
-
-
-# fmt: off
-_OPTIONAL: Final = frozenset({
-    "type", "strict", "title", "annotations", "icons", "_meta", "execution", "cache_control",
-    "defer_loading", "eager_input_streaming", "input_examples", "allowed_callers", "behavior",
-})
-# fmt: on
-"""Keys that forms have beside name, description and schemas; null and false say nothing there, nor
-does the type of a function."""
 
 
 def _form_of(data: dict[str, Json]) -> str:

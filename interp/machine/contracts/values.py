@@ -417,12 +417,8 @@ _CANNOT_BE_USED: Final = "Your answer cannot be used:\n"
 def correction(schema: Mapping[str, Json], problem: str) -> Message:
     """The message that tells the model, once, why its answer cannot be used."""
     form = "the text alone" if is_text_schema(schema) else "one JSON value and nothing around it"
-    return Message(
-        UserRole,
-        f"{_CANNOT_BE_USED}{problem}\n"
-        f"Answer again with {form}, valid under this JSON Schema:\n"
-        f"{write_json(schema)}",
-    )
+    asked = f"Answer again with {form}, valid under this JSON Schema:\n{write_json(schema)}"
+    return Message(UserRole, f"{_CANNOT_BE_USED}{problem}\n{asked}")
 
 
 def is_correction(message: Message) -> bool:
