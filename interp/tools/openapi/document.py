@@ -6,7 +6,7 @@ And what is called of them: an operation with its parameters and keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -288,6 +288,17 @@ class ApiKey:
 
 
 @frozen
+class Access:
+    """How all operations of a document are called; see `openapi_library`."""
+
+    server: str | None
+    hosts: Collection[str] | None
+    keys: Mapping[str, ApiKey]
+    seconds: float
+    max_bytes: int
+
+
+@frozen
 class Operation:
     """An operation, ready to be called.
 
@@ -295,10 +306,9 @@ class Operation:
         method, path: the request.
         parameters: the parameters, and the body among them.
         server: the address of the server, which is allowed.
-        keys: the keys that it is called with.
-        missing: the schemes that there is no key for.
-        seconds: the time for all of a call.
-        max_bytes: the most bytes of a request and of an answer.
+        keys: the keys that were given for its schemes.
+        missing: its schemes, where there is a key for none.
+        access: how all operations of the document are called.
     """
 
     method: str
@@ -307,5 +317,4 @@ class Operation:
     server: str
     keys: Sequence[ApiKey]
     missing: Sequence[str]
-    seconds: float
-    max_bytes: int
+    access: Access

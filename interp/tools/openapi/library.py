@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, quote, urlsplit
 
-from attrs import frozen
-
 from gram.display import visible
 from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
@@ -26,6 +24,7 @@ from ..library import ToolLibrary
 from .document import (
     FORM,
     LONGEST_NAME,
+    Access,
     ApiDocument,
     ApiKey,
     ApiParameter,
@@ -91,7 +90,7 @@ def openapi_library(
     expect(max_bytes, int, "max_bytes", by=by)
     expect(tell, Callable, "tell", by=by)
     api = read_document(document, _fetch)
-    access = _Access(server, allowed, _read_keys(api, keys or {}), seconds, max_bytes)
+    access = Access(server, allowed, _read_keys(api, keys or {}), seconds, max_bytes)
     tools: dict[str, Tool] = {}
     faults: list[ConfigurationError] = []
     names: list[str] = []
@@ -134,18 +133,7 @@ def _fetch(address: str, max_bytes: int) -> bytes:
 # --- operations
 
 
-@frozen
-class _Access:
-    """How all operations of a document are called; the attributes are the user's arguments."""
-
-    server: str | None
-    hosts: Collection[str] | None
-    keys: Mapping[str, ApiKey]
-    seconds: float
-    max_bytes: int
-
-
-def _read(api: ApiDocument, found: Found, access: _Access) -> tuple[Tool, list[str]]:
+def _read(api: ApiDocument, found: Found, access: Access) -> tuple[Tool, list[str]]:
     """The tool of an operation, and what the model cannot give it, in words.
 
     Raises:
@@ -162,7 +150,7 @@ def _read(api: ApiDocument, found: Found, access: _Access) -> tuple[Tool, list[s
 
 
 def _tool(
-    api: ApiDocument, found: Found, operation: dict[str, Json], access: _Access
+    api: ApiDocument, found: Found, operation: dict[str, Json], access: Access
 ) -> tuple[Tool, list[str]]:
     at, method, path = found.at, found.method.upper(), found.path
     schemas = Schemas(api, at)
@@ -190,9 +178,12 @@ def _tool(
     in_path = {each.name for each in parameters if each.place == "path"}
     if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
         raise api.fault(at, f"no parameter is declared for {{{min(missing)}}} in its path")
-    keys = _keys_for(operation.get("security", api.root.get("security")) or [], access.keys)
+    schemes = operation.get("security", api.root.get("security")) or []
+    names = dict.fromkeys(name for each in schemes for name in each)
+    keys = [access.keys[name] for name in names if name in access.keys]
     server = _server(api, found, operation, access)
-    ready = Operation(method, path, parameters, server, *keys, access.seconds, access.max_bytes)
+    keyless = [] if keys else [*names]
+    ready = Operation(method, path, parameters, server, keys, keyless, access)
 
     async def invoke(arguments: dict[str, Json]) -> Any:
         from .calls import call  # imported late: it loads the network library
@@ -321,25 +312,10 @@ def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
     return None
 
 
-def _keys_for(
-    security: Iterable[Iterable[str]], keys: Mapping[str, ApiKey]
-) -> tuple[list[ApiKey], list[str]]:
-    """The keys that an operation is called with, and the schemes that a key is missing for.
-
-    Args:
-        security: sets of schemes, of which one is enough.
-        keys: the keys that were given.
-    """
-    sets = [tuple(each) for each in security] or [()]
-    chosen = min(sets, key=lambda each: (len({*each} - keys.keys()), -len(each)))
-    sent = [keys[name] for name in chosen if name in keys]
-    return sent, [name for name in chosen if name not in keys]
-
-
 # --- servers
 
 
-def _server(api: ApiDocument, found: Found, operation: dict[str, Json], access: _Access) -> str:
+def _server(api: ApiDocument, found: Found, operation: dict[str, Json], access: Access) -> str:
     """The first address of an operation that may be called.
 
     Without a word about hosts, a document that was fetched may name its own alone: who serves

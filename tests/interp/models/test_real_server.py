@@ -24,7 +24,6 @@ from interp.machine.messages import (
     Message,
     ToolCall,
 )
-from interp.models import offered_models
 from interp.models.providers import AnswerMode, Dialect
 from tests.interp.models.tiny_llama import IS_INSTALLED, KEY, NEEDED, serving_llama
 
@@ -112,14 +111,6 @@ def test_an_answer_may_be_one_of_some_texts(server: Server) -> None:
         pytest.skip("llama.cpp ignores `text.format`, the schema of an answer in Responses")
     response = run(TALKER, "Long?", model=server.model(), answer_type=Literal["long", "short"])
     assert response.value in ("long", "short")
-
-
-def test_a_server_lists_its_models(
-    address: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LLAMACPP_BASE_URL", address[0])
-    monkeypatch.setenv("LLAMACPP_API_KEY", address[1])
-    assert offered_models("LlamaCpp").names
 
 
 def test_a_conversation_goes_on_after_arguments_that_are_not_json(server: Server) -> None:
