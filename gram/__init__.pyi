@@ -22,7 +22,6 @@ from .editing.replacement import Change as Change
 from .errors import (
     MAX_LEVELS as MAX_LEVELS,
     ArgumentError as ArgumentError,
-    GramDecodeError as GramDecodeError,
     GramEncodeError as GramEncodeError,
     GramError as GramError,
     NoPatternError as NoPatternError,
@@ -43,7 +42,7 @@ from .reading.parser import (
     readable as readable,
     syntax_errors as syntax_errors,
 )
-from .source import Source as Source, Span as Span
+from .source import GramDecodeError as GramDecodeError, Source as Source, Span as Span
 from .trees import operations as operations
 from .trees.operations import (
     TreePath as TreePath,

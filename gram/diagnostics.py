@@ -113,11 +113,6 @@ class Diagnostic:
             hint: how to mend it.
             fix: edits that mend it.
         """
-        by = "Diagnostic.found"
-        expect(message, str, "message", by=by)
-        expect(path, tuple, "path", by=by)
-        expect(part, (str, type(None)), "part", by=by)
-        expect(keys, tuple, "keys", by=by)
         whole: PartPath = path if part is None else (*path, part, *keys)
         return cls("", "error", message, whole, span, hint, fix=fix)
 

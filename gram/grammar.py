@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
-TABLE = GRAMMAR.with_name("grammar_table.json")
 
 
 class Rule(NamedTuple):
@@ -69,7 +68,7 @@ class Grammar(NamedTuple):
 @cache
 def grammar() -> Grammar:
     """The grammar of gram."""
-    return load_grammar(GRAMMAR, TABLE)
+    return load_grammar(GRAMMAR)
 
 
 @cache
@@ -79,10 +78,10 @@ def terminal(name: str) -> re.Pattern[str]:
     return re.compile(known[name], re.ASCII)
 
 
-def load_grammar(definition: Path, table: Path) -> Grammar:
+def load_grammar(definition: Path) -> Grammar:
     """The grammar that a file defines, from its table when that is up to date."""
     text = definition.read_text(encoding="utf-8")
-    kept = json.loads(table.read_text(encoding="utf-8"))
+    kept = json.loads(table_of(definition).read_text(encoding="utf-8"))
     if kept.pop("digest") == digest(text):
         kept["rules"] = [Rule(name, built, tuple(parts)) for name, built, parts in kept["rules"]]
         return Grammar(**kept)

@@ -1,4 +1,4 @@
-"""A source text and its places: offsets, lines, columns.
+"""A source text and its places, offsets, lines, columns; the error of one that is not gram.
 
 Offsets count code points from 0. Lines and columns count from 1, columns in code points.
 A line ends at ``\\n`` (a ``\\r`` before it belongs to the line break); a leading byte order
@@ -8,9 +8,10 @@ mark takes no column.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from .arguments import expect
+from .errors import GramError, expect
 
 BOM = "\ufeff"
 
@@ -53,7 +54,6 @@ class Source:
         >>> Source("a\\nbc").position(3)
         (2, 2)
         """
-        expect(offset, int, "offset", by="position")
         lineno = self.text.count("\n", 0, offset) + 1
         return lineno, max(offset - self._line_start(offset), 0) + 1
 
@@ -63,7 +63,6 @@ class Source:
 
     def line_at(self, offset: int) -> str:
         """The line that holds an offset, without its line break."""
-        expect(offset, int, "offset", by="line_at")
         end = self.text.find("\n", offset)
         line = self.text[self._line_start(offset) : end if end >= 0 else len(self.text)]
         return line.removesuffix("\r")
@@ -85,8 +84,6 @@ class Source:
           (ann {age: old})
                      ^^^
         """
-        expect(end, (int, type(None)), "end", by="excerpt")
-        expect(width, int, "width", by="excerpt")
         line, at = self.line_at(offset), self.position(offset)[1] - 1
         first = 0
         if len(line) > width:
@@ -111,3 +108,50 @@ def _blank(char: str) -> str:
     if unicodedata.combining(char):
         return ""
     return "\u3000" if unicodedata.east_asian_width(char) in "WF" else " "
+
+
+class GramDecodeError(GramError, ValueError):
+    """A text is not gram, or JSON is not the canonical form.
+
+    Attributes:
+        msg: what is wrong, without the place.
+        doc: the text that was read.
+        pos: the offset of the fault in ``doc``.
+        lineno, colno: its line and column, from 1.
+        filename: the name of the text, or None.
+        expected: what the text could have there instead, in the words of the language.
+        hint: how to mend it, or None.
+        unwanted: the comma before a closing bracket that mends the text when it is left out, or
+            None.
+    """
+
+    def __init__(
+        self,
+        msg: str,
+        doc: str = "",
+        pos: int = 0,
+        *,
+        filename: str | None = None,
+        expected: Iterable[str] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(msg)
+        self.msg = msg
+        self.doc = doc
+        self.pos = pos
+        self.filename = filename
+        self.expected = tuple(expected)
+        self.hint = hint
+        self.unwanted: Span | None = None
+        self.lineno, self.colno = Source(doc).position(pos)
+
+    def _text(self) -> str:
+        source = Source(self.doc, self.filename)
+        place = source.place(self.pos) if self.doc else self.filename
+        text = f"{place}: {self.msg}" if place else self.msg
+        if self.doc:
+            text += f"\n{source.excerpt(self.pos)}"
+        return text + (f"\nhint: {self.hint}" if self.hint else "")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return GramDecodeError, (self.msg, self.doc, self.pos), self.__dict__

@@ -87,7 +87,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     >>> did_you_mean("when", ["WHEN", "EACH"])
     'did you mean WHEN?'
     """
-    expect(name, str, "name", by="did_you_mean")
-    expect(known, Iterable, "known", by="did_you_mean")
     near = nearest(name, known, most=3)
     return f"did you mean {' or '.join(near)}?" if near else None

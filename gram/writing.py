@@ -67,7 +67,7 @@ def dumps(pattern: Pattern | Iterable[Pattern], *, style: Style | None = None) -
     >>> dumps(loads("( b:B:A{k :'v'} )<--(c)"))
     '(c)-->(b:A:B {k: "v"})'
     """
-    _expect_style(style, by="dumps")
+    expect(style, (Callable, type(None)), "style", by="dumps")
     patterns = trees.patterns_of(pattern, by="dumps")
     lines = [write_pattern(p, style=style) for p in patterns]
     if patterns and trees.is_header(patterns[0]):
@@ -86,13 +86,9 @@ def write_pattern(
         within: the patterns around it, outermost first, for the style.
     """
     expect(pattern, Pattern, "pattern", by="write_pattern")
-    _expect_style(style, by="write_pattern")
+    expect(style, (Callable, type(None)), "style", by="write_pattern")
     expect(within, tuple, "within", by="write_pattern")
     return _Writer(style).pattern(pattern, within)
-
-
-def _expect_style(style: object, *, by: str) -> None:
-    expect(style, (Callable, type(None)), "style", by=by)
 
 
 class _Writer:

@@ -13,8 +13,8 @@ from attrs import evolve, frozen
 
 from ..diagnostics import Diagnostic, Edit, Severity, with_edits
 from ..documents import Document
-from ..errors import GramDecodeError, expect, expect_all
-from ..source import Source, Span
+from ..errors import expect, expect_all
+from ..source import GramDecodeError, Source, Span
 from ..trees import Pattern, Scopes, TreePath, one_scope, patterns_of
 from . import rules
 from .rules import Reading

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias, Union
 
-from ..arguments import ArgumentError, visible as visible
+from ..errors import ArgumentError, visible as visible
 
 _NO_CHARACTERS = "[\ud800-\udfff\ufffe\uffff]"
 """What cannot be encoded, or is not allowed in XML."""

@@ -18,7 +18,8 @@ from io import IOBase
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias, Union
 
-from ..errors import GramDecodeError, expect
+from ..errors import expect
+from ..source import GramDecodeError
 from ..trees import Pattern
 from ..writing import Style, dumps
 from .document import Document, parse

@@ -173,9 +173,11 @@ class ElementList(NamedTuple):
             writer.copy_trivia(*self.elements[0].before)
         previous: int | None = -1
         for at, place in enumerate(places):
-            for trivia in cut_off.get(place.old, ()) if place.old is not None else ():
+            cut = cut_off.get(place.old, ()) if place.old is not None else ()
+            for trivia in cut:
                 writer.copy_trivia(*trivia)
-            self._write_lead(writer, place, previous, at, cut_off)
+            follows = place.old is not None and place.old - 1 == previous
+            self._write_lead(writer, place, at, cut_off=bool(cut), follows=follows)
             place.write()
             self._write_after(writer, place, last=at == len(places) - 1)
             previous = place.old
@@ -217,19 +219,14 @@ class ElementList(NamedTuple):
         return found
 
     def _write_lead(
-        self,
-        writer: Writer,
-        place: Place,
-        previous: int | None,
-        at: int,
-        cut_off: Mapping[int | None, Sequence[Span]],
+        self, writer: Writer, place: Place, at: int, *, cut_off: bool, follows: bool
     ) -> None:
         """The trivia before an element, with the comments that it brings for the lines above it."""
         index = place.old
         old = before = "" if index is None else self.text[slice(*self.elements[index].before)]
-        if index is not None and index in cut_off:
+        if cut_off:
             before = old if "\n" in old else writer.line_break
-        elif index is not None and index - 1 == previous:
+        elif follows:
             before = old
         elif lexer.has_comment(old):
             before = self._displaced(writer, old, at)

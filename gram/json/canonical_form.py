@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 from pyrsistent import PMap, PVector
 
 from .. import trees
-from ..errors import ArgumentError, GramDecodeError, GramEncodeError, name_of
+from ..errors import ArgumentError, GramEncodeError, name_of
+from ..source import GramDecodeError
 from ..trees import Pattern, Subject
 from ..writing import sorted_items
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..errors import MAX_LEVELS, GramDecodeError
+from ..errors import MAX_LEVELS
 from ..grammar import Rule, grammar, terminal
-from ..source import Source
+from ..source import GramDecodeError, Source
 from ..words import one_of
 from .lexer import END, ERROR, tokens
 from .scalars import QUOTES

@@ -19,9 +19,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError, expect
-from ..grammar import Grammar, grammar, load_grammar, table_of
-from ..source import Source, Span
+from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError, expect
+from ..grammar import Grammar, grammar, load_grammar
+from ..source import GramDecodeError, Source, Span
 from ..trees import Pattern, read_from
 from .builders import Builder
 from .lexer import ERROR, tokens
@@ -157,7 +157,7 @@ _Reduction: TypeAlias = tuple[str, int, Callable[..., Any] | None]
 @cache
 def _tables(builder: type, definition: Path | None = None) -> tuple[Grammar, list[_Reduction]]:
     """A grammar, by default that of gram, and what a kind of builder makes of each of its rules."""
-    own = load_grammar(definition, table_of(definition)) if definition else grammar()
+    own = load_grammar(definition) if definition else grammar()
     return own, [
         (each.symbol, len(each.parts), getattr(builder, each.builder) if each.builder else None)
         for each in own.rules

@@ -359,7 +359,6 @@ def extend(compute: Callable[[N], B], tree: N) -> Tree[B]:
 
 def duplicate(tree: N) -> Tree[N]:
     """At every place, the pattern or `Tree` that is there."""
-    expect(tree, (Pattern, Tree), "tree", by="duplicate")
     return extend(lambda here: here, tree)
 
 
@@ -370,7 +369,6 @@ def depth_at(pattern: Pattern) -> Tree[int]:
     >>> depth_at(loads_one("[a | [b | c], d]")).values()
     (2, 1, 0, 0)
     """
-    expect(pattern, Pattern, "pattern", by="depth_at")
     return para(
         lambda _, below: Tree(max((each.value + 1 for each in below), default=0), below), pattern
     )
@@ -383,7 +381,6 @@ def size_at(pattern: Pattern) -> Tree[int]:
     >>> size_at(loads_one("[a | [b | c], d]")).values()
     (4, 2, 1, 1)
     """
-    expect(pattern, Pattern, "pattern", by="size_at")
     return para(lambda _, below: Tree(1 + sum(each.value for each in below), below), pattern)
 
 
