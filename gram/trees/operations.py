@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import attrs
 from attrs import frozen
@@ -134,14 +134,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-class _Nested(Protocol):
-    """A pattern or a `Tree`."""
-
-    @property
-    def elements(self: N) -> tuple[N, ...]: ...
-
-
-N = TypeVar("N", bound=_Nested)
+N = TypeVar("N", Pattern, "Tree[Any]")
 
 
 # --- building

@@ -75,6 +75,16 @@ def _plain(value: Any) -> Any:
     return next((make(value) for kind, make in _PLAIN.items() if isinstance(value, kind)), value)
 
 
+def _word(what: str) -> Callable[[Any, Any, Any], None]:
+    """Refuses what is no symbol, or ``true`` or ``false``."""
+
+    def check(_: object, __: object, word: object) -> None:
+        if not isinstance(word, str) or not is_symbol(word) or word in ("true", "false"):
+            raise GramEncodeError(f"{word!r} is not {what}")
+
+    return check
+
+
 @frozen
 class Symbol:
     """A bare word in value position; not a string.
@@ -83,11 +93,7 @@ class Symbol:
         GramEncodeError: the word is not a symbol, or is ``true`` or ``false``.
     """
 
-    value: str = field(converter=_plain)
-
-    @value.validator
-    def _is_symbol(self, _: object, word: object) -> None:
-        _check_word(word, "a symbol")
+    value: str = field(converter=_plain, validator=_word("a symbol"))
 
     def __str__(self) -> str:
         return self.value
@@ -101,12 +107,8 @@ class TaggedString:
         GramEncodeError: the tag is not a symbol, or the content cannot be written.
     """
 
-    tag: str = field(converter=_plain)
+    tag: str = field(converter=_plain, validator=_word("a tag"))
     content: str = field(converter=_plain)
-
-    @tag.validator
-    def _tag_is_symbol(self, _: object, tag: object) -> None:
-        _check_word(tag, "a tag")
 
     @content.validator
     def _content_is_text(self, _: object, content: object) -> None:
@@ -262,11 +264,6 @@ def check_number(value: object, path: str = "") -> Number:
     if value.bit_length() > 3.3 * _MAX_DIGITS and abs(value) >= 10**_MAX_DIGITS:
         raise GramEncodeError(f"an integer has at most {_MAX_DIGITS} digits", path)
     return int(_plain(value))
-
-
-def _check_word(word: object, what: str) -> None:
-    if not isinstance(word, str) or not is_symbol(word) or word in ("true", "false"):
-        raise GramEncodeError(f"{word!r} is not {what}")
 
 
 def _kind(value: object) -> str:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 import gram.grammar
 from gram import Document, Subject, dumps, format_text, loads, parse, walk
-from gram.grammar import GRAMMAR
+from gram.grammar import GRAMMAR, table_of
 from gram.reading import diagnosis, lexer, parser, scalars
 from tests.gram.strategies import gram_texts
 
@@ -42,6 +42,7 @@ def kind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     edited = tmp_path_factory.mktemp("grammar") / "grammar.lark"
     definition = GRAMMAR.read_text(encoding="utf-8")
     edited.write_text(f"{definition}\n{KINDS[request.param][0]}\n%ignore {name}\n", "utf-8")
+    table_of(edited).write_text('{"digest": "of none"}', "utf-8")
     derived = (gram.grammar, lexer, parser, lexer, scalars, diagnosis)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gram.grammar.GRAMMAR", edited)
