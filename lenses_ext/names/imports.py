@@ -92,6 +92,10 @@ _NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 _FORM: Final = re.compile(r"\ufeff?---[ \t]*\n((?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 _EXPECTED: Final = "it begins with ---, then name: and description:, then ---, then the text"
 
+_FIELDS: Final = (
+    "name: is of a to z, 0 to 9 and single - between them, at most 64 characters; "
+    f"description: says in 1 to {_MOST_DESCRIPTION:,} characters when to read it"
+)
 _IS_FOLDER: Final = f"a skill is a folder with {SKILL_FILE}: name the folder"
 
 
@@ -163,16 +167,14 @@ def skill_in(content: bytes, shown: str, folder: str) -> Pattern | UnreadSkill:
     said = said if isinstance(said, dict) else {}
     name, description = said.get("name"), said.get("description")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        hint = "name: is of a to z, 0 to 9 and single - between them, at most 64 characters"
-        return UnreadSkill(f"{shown} has {'no' if name is None else 'a wrong'} name", hint)
-    if not isinstance(description, str) or not 0 < len(description.strip()) <= _MOST_DESCRIPTION:
-        what = "no description" if not description else "a wrong description"
-        hint = f"description: says in 1 to {_MOST_DESCRIPTION:,} characters when to read it"
-        return UnreadSkill(f"{shown} has {what}", hint)
+        return UnreadSkill(f"{shown} has no name, or a wrong one", _FIELDS)
+    says = description.strip() if isinstance(description, str) else ""
+    if not 0 < len(says) <= _MOST_DESCRIPTION:
+        return UnreadSkill(f"{shown} has no description, or a wrong one", _FIELDS)
     if not (body := text[begin.end() :].strip()):
         return UnreadSkill(f"{shown} has no text", _EXPECTED)
     try:
-        return skill(name, description.strip(), body, folder)
+        return skill(name, says, body, folder)
     except GramError as error:
         return UnreadSkill(f"{shown}: {error}")
 

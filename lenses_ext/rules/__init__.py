@@ -1,6 +1,6 @@
 """What can be wrong in a program: tables of rules, types along arrows, validation."""
 
-from .flow_types import Flow as Flow, Types as Types
+from .flows import Flow as Flow, Types as Types
 from .lint import (
     LINT_CHECKS as LINT_CHECKS,
     NAMESAKES as NAMESAKES,

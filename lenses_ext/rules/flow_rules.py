@@ -20,9 +20,8 @@ from ..language import written_signature
 from ..names import Definition, Program
 from ..schemas import NotJson, Schema, dump_json, json_key
 from ..workflows import FlowArrow, Join, all_hold, answer_key, conditions_of, grouped, parts_of
-from . import flow_types
 from .element_rules import cycles_of, hand_over, unconnected
-from .flow_types import Flow, field_of, fields_of, options_of, says_nothing
+from .flows import Flow, Types, field_of, fields_of, is_required, items_of, options_of, says_nothing
 from .rules import called, judged
 
 _MOST_ANSWERS = 1_000
@@ -46,9 +45,7 @@ def of_flows(
 
 
 def _sound_flows(reading: Reading) -> list[Flow]:
-    flows = (
-        Flow(reading.once(flow_types.Types), holder) for holder in judged(reading, "workflows")
-    )
+    flows = (Flow(reading.once(Types), holder) for holder in judged(reading, "workflows"))
     return [
         each
         for each in flows
@@ -169,7 +166,7 @@ def missing_field(flow: Flow) -> Iterator[Diagnostic]:
             continue
         wanted, needs, by_key = taker.wanted, taker.that("needs"), flow.read.by_key(taker.join)
         is_misspelt = any(field_of(wanted, key) is None for key in by_key)  # one of them, perhaps
-        for key in (each for each in fields_of(wanted) if flow_types.is_required(wanted, each)):
+        for key in (each for each in fields_of(wanted) if is_required(wanted, each)):
             carry = by_key.get(key)
             if carry is None and not is_misspelt:
                 message = f'{needs} "{key}", which no arrow carries'
@@ -200,7 +197,7 @@ def each_type(flow: Flow) -> Iterator[Diagnostic]:
         if not flow.is_list(arrow):
             gives = "is" if arrow.source is None else "gives"
             yield Diagnostic.found(f"{giver} {gives} no list", at, hint=_ARRAY)
-        elif not arrow.source and flow.read.loop and flow_types.items_of(flow.fed_back()) is None:
+        elif not arrow.source and flow.read.loop and items_of(flow.fed_back()) is None:
             yield Diagnostic.found(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
 
 
@@ -210,7 +207,7 @@ _NEXT_ROUND = "let the step that comes last give a list, or map inside a workflo
 
 def handoff_type(reading: Reading) -> Iterator[Diagnostic]:
     """A step, or an agent with a signature, that hands over to one which gives something else."""
-    types = reading.once(flow_types.Types)
+    types = reading.once(Types)
     program = types.program
     flows = program.workflows.values()
     used = (it for each in flows for it in (*program.inside(each), *program.used_in_arrows(each)))
@@ -357,7 +354,7 @@ def _answers(answer: Schema, names: Iterable[str]) -> Iterator[Any] | None:
     for name in names:
         schema = field_of(answer, name) if name else None
         options = None if schema is None else options_of(schema)
-        if options is None or not flow_types.is_required(answer, name):
+        if options is None or not is_required(answer, name):
             return None
         values[name] = options
     return (dict(zip(values, each, strict=True)) for each in product(*values.values()))

@@ -28,8 +28,7 @@ from ..names import FILE, Definition, Program, reached, uses
 from ..schemas import NotJson, canonical, kinds_of
 from ..signatures import SignatureError, result_schema, type_signature_to_json_schema
 from ..workflows import grouped
-from .flow_types import Types, field_of, fields_of
-from .leak_rules import lethal_trifecta
+from .flows import Types, field_of, fields_of, lethal_trifecta
 from .rules import called, judged
 
 

@@ -17,7 +17,7 @@ from lenses_ext.errors import ManyPartsError
 from lenses_ext.language.tool_spec import parameter, parameter_names, tool_parameters
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
 from lenses_ext.optics import collect, over, put, view
-from lenses_ext.optics.parts import any_property, elements_with
+from lenses_ext.optics.parts import any_property
 from tests.gram.strategies import symbols, texts, values
 from tests.lenses_ext.strategies import (
     agent_forests,
@@ -230,32 +230,6 @@ def test_a_prism_keeps_the_laws(prism: Any, states: Any, values: Any) -> None:
 @pytest.mark.parametrize(("traversal", "states", "values"), TRAVERSALS, ids=names_of(TRAVERSALS))
 def test_a_traversal_keeps_the_laws(traversal: Any, states: Any, values: Any) -> None:
     check_traversal(traversal, states, values)
-
-
-def test_put_put_of_filtered_elements_fails_where_the_docstring_says_so() -> None:
-    tool, other = Pattern(Subject("t", {"Tool"})), Pattern(Subject("other", {"Note"}))
-    agent = Pattern(Subject("a", {"Agent"}), [tool, other])
-
-    emptied_first = put(ext.agent_tool_specs, (tool,), put(ext.agent_tool_specs, (), agent))
-
-    assert (dumps(agent), dumps(emptied_first)) == (
-        "[a:Agent | (t:Tool), (other:Note)]",
-        "[a:Agent | (other:Note), (t:Tool)]",
-    )
-    assert "Put-put holds" in str(elements_with.__doc__)
-    (agent,) = loads("[a:Agent | [:Answer:Integer], (t:Tool)]")
-    assert dumps(
-        put(ext.agent_answer, view(ext.agent_answer, agent), put(ext.agent_answer, None, agent))
-    ) == ("[a:Agent | (t:Tool), (:Answer:Integer)]")
-
-
-def test_put_put_of_an_entry_fails_where_the_docstring_says_so() -> None:
-    seed = any_property("settings", "seed")
-    agent = Pattern(Subject("a"))
-
-    assert dumps(put(seed, None, agent)) == "(a)"
-    assert dumps(put(seed, None, put(seed, 1, agent))) == "(a {settings: {}})"
-    assert "fails where a map on the way is missing" in str(any_property.__doc__)
 
 
 @pytest.mark.parametrize("node", ["(y::Integer)", "(::Integer)", '(x::Integer {paramName: "y"})'])

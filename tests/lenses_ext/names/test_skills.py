@@ -91,13 +91,9 @@ WRONG = {
     "skills/refunds/SKILL.md has more than 100,000 bytes": REFUNDS + "x" * MOST_SKILL_BYTES,
     "skills/refunds/SKILL.md:4:1: byte 0xff is not UTF-8": b"---\nname: a\n---\n\xff",
     "skills/refunds/SKILL.md has no front matter": "# Refunds\n",
-    "skills/refunds/SKILL.md has no name": "---\ndescription: d\n---\n",
-    "skills/refunds/SKILL.md has a wrong name": "---\nname: Re Funds\ndescription: d\n---\n",
+    "skills/refunds/SKILL.md has no name, or a wrong one": "---\nname: Re Funds\n---\n",
     "skills/refunds/SKILL.md has no text": "---\nname: refunds\ndescription: d\n---\n \n",
-    "skills/refunds/SKILL.md has no description": "---\nname: refunds\n---\n",
-    "skills/refunds/SKILL.md has a wrong description": "---\nname: a\ndescription: "
-    + "x" * 2000
-    + "\n---\n",
+    "skills/refunds/SKILL.md has no description, or a wrong one": "---\nname: refunds\n---\n",
     "skills/refunds/SKILL.md: the front matter is not YAML: line "  # the reader says the rest
     "": "---\nname: a\n description: d\n---\n",
 }

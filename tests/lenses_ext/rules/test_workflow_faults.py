@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ ABBREVIATIONS = {
     "$A": 'Agent {instruction: "x", model: "Offline/rehearsal"}',
     "$T": 'Tool {description: "d"}',
 }
+LOOP = 'Loop {max: 1, until: "x"}'
 CASES = [pytest.param(row, id=row["name"]) for row in cases("workflows.toml")]
 
 
@@ -110,3 +112,30 @@ def test_faults_of_a_workflow_are_found_among_many() -> None:
 
     assert validate_program(read(right)) == ()
     assert [each.code for each in validate_program(read(wrong))] == ["arrow-type"]
+
+
+@pytest.mark.parametrize(
+    "arrows",
+    [
+        "a, b, (a)-->(in), (b)-->(in)",
+        "n, (n)-->(in)",
+        "l, (l)-->(in)",
+        "l, (l)-[:EACH]->(in)",
+        'a, ()-[:WHEN {is: "hi"}]->(in), ()-[:OTHERWISE]->(a)',
+    ],
+)
+@pytest.mark.parametrize("depth", range(4))
+def test_what_takes_anything_takes_it_at_every_depth(depth: int, arrows: str) -> None:
+    for kinds in product(["Workflow", LOOP], repeat=depth):
+        name, inner = "d", "(d:$A)"
+        for level, kind in enumerate(kinds):
+            inner += f" [w{level}:{kind} | {name}]"
+            name = f"w{level}"
+
+        around = f"[top:Workflow | {name}, {arrows.replace('(in)', f'({name})')}]"
+        tools = (
+            "[n:$T | (q::Text)==>(::Integer)] "
+            '[l:$T | (q::Text)==>(::Array {elementType: "Integer"})]'
+        )
+        program = read(f"{around} (a:$A) (b:$A) {tools} {inner}")
+        assert only_errors(validate_program(program)) == ()
