@@ -5,26 +5,24 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from threading import Timer
 from typing import Any, TypeAlias
 
 import click
-from attrs import Factory, define, frozen
+from attrs import Factory, define
 
 import lenses_ext
 from gram import Document, GramError, Pattern
-from gram.documents import HeldFile, holding, write_together
+from gram.documents import write_together
 from gram.words import counted
 from lenses_ext import FocusError, PathError, Place, Project, ReadOnlyError, find_places
 
 from .failures import NO, Refused, exit_code_of, shown
-from .inputs.declaring import given_by, json_option, option
+from .inputs.declaring import Options, given_by, json_option, option
 from .inputs.files import STDIN, SUFFIX, are_many, find_files, read_program, read_text
 from .process import interruptible
-from .terminal.output import detail, forbid, note, show, show_diff, show_json, tell
+from .terminal.console import detail, forbid, note, show, show_diff, show_json, tell
 
 Work: TypeAlias = Callable[[str], dict[str, Any] | None]
 """Gets the name of a file, and returns what there is to say of it: an object, whose entry ``code``
@@ -140,9 +138,6 @@ def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tall
     return tally
 
 
-_PATIENCE = 1.0  # seconds
-
-
 Changes: TypeAlias = Mapping[str, tuple[str, str]]
 """The old and the new texts of files, by their names."""
 
@@ -192,7 +187,7 @@ def write_changes(file: str, changes: Callable[[], Changes]) -> bool:
         old, new = ({Path(name): found[name][which] for name in found} for which in (0, 1))
         try:
             with interruptible():
-                write_together(new, old, held_file)
+                write_together(new, old)
             return True
         except OSError as error:
             if error.errno != errno.ESTALE:
@@ -220,25 +215,11 @@ def laid_out(edited: Document) -> str:
     return format_changes(edited)
 
 
-@contextmanager
-def held_file(file: Path) -> Iterator[HeldFile]:
-    """Hold a file; tell the user when that takes longer than other edits do."""
-    told = Timer(_PATIENCE, note, [f"waiting for another gram process that uses {file}"])
-    told.start()
-    try:
-        with holding(file) as held:
-            told.cancel()
-            yield held
-    finally:
-        told.cancel()
-
-
 Edit: TypeAlias = Callable[[Project, bool], Sequence[Pattern]]
 """Makes the new patterns of a program; told whether it is one of several, each edited by itself."""
 
 
-@frozen(kw_only=True, slots=False)
-class ShowOptions:
+class ShowOptions(Options):
     """The options of commands that show what they change, and write it with ``-i``."""
 
     in_place: bool = option("Write the files, atomically.", name="-i --in-place")
@@ -251,7 +232,6 @@ class ShowOptions:
             raise click.UsageError("--json says what became of the files: use it with -i")
 
 
-@frozen(kw_only=True, slots=False)
 class EditOptions(ShowOptions):
     """The options of commands that print a new text, or write it with ``-i``."""
 

@@ -39,7 +39,7 @@ from .inputs.record_option import LARGEST, OLDEST, named_record, own_store
 from .process import uninterrupted
 from .telemetry import telemetry
 from .terminal.answers import JsonAnswers, Terminal
-from .terminal.output import forbid, note, tell
+from .terminal.console import forbid, note, tell
 
 T = TypeVar("T")
 
@@ -298,7 +298,6 @@ class Talk:
         self._telemetry = self._held.enter_context(telemetry())
         self._is_anew = False
         self.context = self._kept.conversation.context if self._kept else machine.empty_context
-        self._turns: list[tuple[ConversationContext, Given]] = []
         self._unanswered: Given | None = None
         self._is_refused = False
         self.attached: tuple[File, ...] = ()
@@ -388,10 +387,7 @@ class Talk:
         try:
             return self._say(message)
         finally:
-            is_same = self.context == before
-            self._unanswered = message if is_same else None
-            if not is_same:
-                self._turns.append((before, message))
+            self._unanswered = message if self.context == before else None
 
     def take_back(self) -> tuple[Given, bool] | None:
         """Take the last turn out of the conversation.
@@ -408,7 +404,6 @@ class Talk:
         was_kept = self._unanswered is None
         self._unanswered = None
         if was_kept:
-            self._turns = self._turns[:-1]
             self.context = before
             if self._kept:
                 self._kept.conversation.cut(before)
@@ -424,8 +419,6 @@ class Talk:
         """The conversation before the last turn, and the message of it."""
         if self._unanswered is not None:
             return self.context, self._unanswered
-        if self._turns:
-            return self._turns[-1]
         said = [
             at
             for at, each in enumerate(self.context)
@@ -433,13 +426,13 @@ class Talk:
         ]
         if not said:
             return None
-        last = self.context[said[-1]]  # the conversation was kept by another command
+        last = self.context[said[-1]]
         message: Given = [last.content, *last.attachments] if last.attachments else last.content
         return self.context[: said[-1]], message
 
     def begin_anew(self) -> None:
         """Begin an empty conversation; what is kept of the old one stays until the next message."""
-        self.context, self._turns, self._unanswered = machine.empty_context, [], None
+        self.context, self._unanswered = machine.empty_context, None
         self.attached, self._is_anew = (), True
 
     def _log(self) -> RunLog | None:

@@ -20,7 +20,7 @@ from gram.extras import install
 
 from ..errors import ConfigurationError
 from ..execution import Telemetry
-from .terminal.output import note, tell
+from .terminal.console import note, tell
 
 _FIELDS: Final = ("event", "run", "conversation", "worker")
 """What a line says of a record beside its time, its level and its message, where it is known."""
@@ -80,17 +80,6 @@ class LogLines(logging.Formatter):
             return json.dumps({**shown, **fields, "message": message}, ensure_ascii=False)
         named = [f"{name}={value}" for name, value in fields.items()]
         return " ".join([*shown.values(), *named, "\n    ".join(message.splitlines())])
-
-
-log_format_option = click.option(
-    "--log-format",
-    "log_lines",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    callback=lambda _, __, form: LogLines(as_json=form == "json"),
-    help="How the lines of the log are written, on standard error; text.",
-)
-"""The option for the form of the log's lines, which it gives."""
 
 
 _HINT: Final = install("telemetry")

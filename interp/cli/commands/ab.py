@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve
 
 from gram.words import counted
 
-from ...errors import ToolBindingError
 from ...evaluation import experiments
 from ...evaluation.cases import RubricJudge, read_cases
 from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan
@@ -26,12 +25,10 @@ from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
 from ..inputs.options import POLICIES, ArmOptions, ModelOptions, read_limits
 from ..process import interruptible
-from ..terminal import output
-from ..terminal.asking import NoTerminal, ask_user
-from ..terminal.output import forbid, note, show, show_json, show_result, tell
+from ..terminal import console
+from ..terminal.console import forbid, note, show, show_json, show_result, tell
 
 
-@frozen(kw_only=True, slots=False)
 class ComparingOptions(ArmOptions):
     """The options of the commands that run cases through programs."""
 
@@ -51,7 +48,7 @@ class ComparingOptions(ArmOptions):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        output.expect_a_name(self.out, "--out")
+        console.expect_a_name(self.out, "--out")
 
     @property
     def base(self) -> Arm:
@@ -76,7 +73,7 @@ class ComparingOptions(ArmOptions):
         return {
             "checks": read_checks(self.checks),
             "judge": RubricJudge(model=self.judge_model) if self.judge_model else None,
-            "progress": False if output.is_quiet() else None,
+            "progress": False if console.is_quiet() else None,
             "jobs": self.jobs,
         }
 
@@ -102,18 +99,11 @@ class ComparingOptions(ArmOptions):
 
     def judge(self, file: Path) -> MetricLike:
         """The judge in a file, with its tools."""
-        tools, name = self.tools_by_name.get(file.stem, ()), file.stem
+        library = read_libraries(self.tools_by_name.get(file.stem, ()))
         model = OFFLINE if self.offline else None
-        try:
-            return experiments.judged_by(
-                read_program(str(file)), read_libraries(tools), name=name, model=model
-            )
-        except ToolBindingError as error:
-            hint = f"hint: --tools {name}=FILE.py names the tools of this judge"
-            raise ToolBindingError([*error.problems, *([] if tools else [hint])]) from None
+        return experiments.judged_by(read_program(str(file)), library, name=file.stem, model=model)
 
 
-@frozen(kw_only=True, slots=False)
 class _Options(ComparingOptions):
     cases: str | None = option("The cases: .jsonl, .csv, .gram.", "FILE")
     metrics: tuple[str, ...] = option(
@@ -148,11 +138,11 @@ def ab_command(files: tuple[str, ...], options: _Options) -> None:
     command goes on. gram ab DIR shows an experiment again, without running anything.
     """
     html, by = options.html, options.by
-    output.expect_a_file(html, "--html")
-    output.expect_other_file(html)
+    console.expect_a_file(html, "--html")
+    console.expect_other_file(html)
     with interruptible():
         if html is not None:
-            output.expect_writable(html)
+            console.expect_writable(html)
         found = _experiment(files, options)
     if html is not None:
         found.write_html(html)
@@ -262,13 +252,12 @@ def _goes_on(is_told: bool, forecast: experiments.Forecast) -> bool:
     if is_told:
         return True
     try:
-        return ask_user("Run them? [y/N] ").strip().lower() in ("y", "yes")
-    except NoTerminal:
+        return console.ask_user("Run them? [y/N] ").strip().lower() in ("y", "yes")
+    except console.NoTerminal:
         tell("nobody can be asked here: --yes runs them")
         return False
 
 
-@frozen(kw_only=True, slots=False)
 class _JudgeOptions(ModelOptions):
     experiment: str | None = option(
         "Correct the rates that the judge gave in this experiment of gram ab.", "DIR"

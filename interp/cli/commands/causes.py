@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
-from attrs import asdict, frozen
+from attrs import asdict
 
 from gram import GramError, dumps
 from gram.json import Json
@@ -26,13 +26,13 @@ from ...tools import ToolLibrary
 from ...workers import fork_run
 from ..failures import Refused
 from ..inputs import declaring
-from ..inputs.declaring import checks_option, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, checks_option, given_by, json_option, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
 from ..inputs.options import named_texts
 from ..inputs.record_option import named_runs, position, run_argument, run_in_store
 from ..process import interruptible
-from ..terminal.output import detail, forbid, note, show_result, tell
+from ..terminal.console import detail, forbid, note, show_result, tell
 
 _HELD = (
     "the recorded replies were held fixed, and with them the message, instructions and "
@@ -40,8 +40,7 @@ _HELD = (
 )
 
 
-@frozen(kw_only=True, slots=False)
-class _ShrinkOptions:
+class _ShrinkOptions(Options):
     check: str | None = option(
         "The check that says yes, or with not: no, of a run that still fails. Without it, the run "
         "has to raise the same kind of error.",
@@ -93,18 +92,16 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
     most = options.runs or (200 if live else causes.MOST_RUNS)
     note(f"gram: at most {counted(most, 'run')}")
     smallest: Shrunk | None = None
-    noted = 0
 
     def write(found: Shrunk) -> list[str]:
         return causes.write_folder(found, out, check and check.__name__, says=says)
 
     def progress(found: Shrunk) -> None:
-        nonlocal noted, smallest
+        nonlocal smallest
         smallest = found
-        is_due = live or found.runs >= noted + 25
-        noted = found.runs if is_due else noted
-        tell_it = note if is_due else detail
-        tell_it(f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}")
+        (note if live else detail)(
+            f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}"
+        )
         if live:  # it has cost something, and may be killed
             write(found)
 
@@ -179,8 +176,7 @@ def _told(found: Shrunk) -> Iterator[str]:
         yield _HELD
 
 
-@frozen(kw_only=True, slots=False)
-class _ForkOptions:
+class _ForkOptions(Options):
     program: str | None = option("The program of the new run.", "FILE")
     agent: str | None = given_by(declaring.agent_option)
     at: str | None = option("The position of the change, as gram trace shows it.", "AT")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from attrs import frozen
 
 import gram
 from gram import Diagnostic, Document, GramDecodeError, Source, Subject, apply_fixes
@@ -26,10 +25,10 @@ from lenses_ext.rules import NAMESAKES, with_levels
 from ...models import OfferedCheck, check_program, lint_program
 from ..each_file import each_file, rewrite
 from ..failures import NO
-from ..inputs.declaring import given_by, option, options_of, stdin_filename_option
+from ..inputs.declaring import Options, given_by, option, options_of, stdin_filename_option
 from ..inputs.files import STDIN, read_text
 from ..inputs.project import project_levels
-from ..terminal.output import forbid, note
+from ..terminal.console import forbid, note
 
 _TABLES = (".csv", ".jsonl")
 """The endings of files that have cases and nothing else."""
@@ -45,20 +44,17 @@ def _format_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--format", "form", type=forms, default="text", help=said)(as_json(command))
 
 
-@frozen(kw_only=True, slots=False)
-class _FaultOptions:
+class _FaultOptions(Options):
     form: str = given_by(_format_option)
     strict: bool = option("Exit with 1 for warnings too.")
     stdin_filename: str | None = stdin_filename_option
 
 
-@frozen(kw_only=True, slots=False)
 class _CheckOptions(_FaultOptions):
     fix: bool = option("First fix what can be fixed without changing trees.")
     models: bool = option("Also ask servers, over the network, whether they offer the models.")
 
 
-@frozen(kw_only=True, slots=False)
 class _LintOptions(_FaultOptions):
     fix: bool = option("First correct the names of tools in instructions.")
 

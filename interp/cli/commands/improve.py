@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import click
-from attrs import evolve, frozen
-from click.core import ParameterSource
+from attrs import evolve
 
 from ...evaluation import Improvement, improve
 from ...evaluation.experiments import Budget
@@ -17,12 +16,11 @@ from ..failures import NO
 from ..inputs.declaring import option, options_of
 from ..inputs.libraries import read_checks
 from ..process import interruptible
-from ..terminal.output import forbid, note, show, show_json
+from ..terminal.console import forbid, note, show, show_json
 from .ab import ComparingOptions, telling_what_is_kept
 
 
-@frozen(kw_only=True, slots=False)
-class Options(ComparingOptions):
+class _ImproveOptions(ComparingOptions):
     """The options of ``gram improve``."""
 
     change: tuple[str, ...] = option(
@@ -52,8 +50,8 @@ class Options(ComparingOptions):
 
 @click.command("improve")
 @click.argument("program", metavar="PROGRAM")
-@options_of(Options)
-def improve_command(program: str, options: Options) -> None:
+@options_of(_ImproveOptions)
+def improve_command(program: str, options: _ImproveOptions) -> None:
     """Search for changes that make PROGRAM better, and test the best one.
 
     The cases are in three sets, which follow from what they ask: candidates are found on the
@@ -75,10 +73,9 @@ def improve_command(program: str, options: Options) -> None:
         note("-i writes the change")
 
 
-def _improved(program: str, options: Options) -> Improvement:
+def _improved(program: str, options: _ImproveOptions) -> Improvement:
     base = options.base
-    source = click.get_current_context().get_parameter_source("match")
-    if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
+    if options.match == "full":  # where texts of tools may change, it is looser
         base = evolve(base, match=None)
     metric, *others = options.metrics_of([options.metric])
     forbid(others, f"--metric {options.metric}: one metric decides; name one of them")

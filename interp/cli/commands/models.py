@@ -27,7 +27,7 @@ from ...secrets import without_userinfo
 from ..failures import NO
 from ..inputs.declaring import json_option
 from ..inputs.files import read_program
-from ..terminal.output import note, show_result
+from ..terminal.console import note, show_result
 
 
 @click.command("models")

@@ -13,7 +13,6 @@ from typing import Any
 
 import attrs
 import click
-from attrs import frozen
 
 import gram
 import lenses_ext
@@ -32,10 +31,10 @@ from ...json_text import read_json
 from ..completion.completing import path_argument
 from ..each_file import EditOptions, Nowhere, ShowOptions, deliver, each_file, places_in
 from ..failures import INVALID, NO, Refused
-from ..inputs.declaring import given_by, json_option, option, options_of
+from ..inputs.declaring import Options, given_by, json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
-from ..terminal.output import forbid, show, show_json, tell
+from ..terminal.console import forbid, show, show_json, tell
 
 
 @click.command("get")
@@ -127,7 +126,6 @@ def value_as_json(value: Any) -> Json:
     return value_to_json(value)
 
 
-@frozen(kw_only=True, slots=False)
 class _SetOptions(EditOptions):
     where: str | None = option(
         "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.", "CONDITION"
@@ -217,7 +215,6 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 """A text that looks like a pattern; ``[1, 2]`` does not, since it is an array."""
 
 
-@frozen(kw_only=True, slots=False)
 class _AddOptions(EditOptions, ToolOptions):
     tools: tuple[str, ...] = option("Add tools of a Python file, by their names.", "FILE.py[:NAME]")
 
@@ -350,8 +347,7 @@ def del_command(arguments: tuple[str, ...], options: EditOptions) -> None:
 _as_written_option: Any = option("Follow no reference, and read Tool as Tool alone.")
 
 
-@frozen(kw_only=True, slots=False)
-class _Options:
+class _Options(Options):
     as_written: bool = _as_written_option
     count: bool = option("Print how often it is found in each file.")
     only_files: bool = option("Print the names of the files alone.", name="--files")
@@ -421,7 +417,6 @@ def _as_json(bound: Bound) -> Any:
     return to_json(bound) if isinstance(bound, Pattern) else value_to_json(bound)
 
 
-@frozen(kw_only=True, slots=False)
 class _RewriteOptions(ShowOptions):
     as_written: bool = _as_written_option
 

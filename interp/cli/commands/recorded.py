@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 import click
-from attrs import evolve, frozen
+from attrs import evolve
 
 from gram import GramError
 
@@ -28,9 +28,9 @@ from ..inputs.options import AnsweringOptions
 from ..inputs.record_option import default_record, named_runs, run_argument
 from ..process import interruptible
 from ..talk import how_to_resume
-from ..terminal import output
+from ..terminal import console
 from ..terminal.answers import JsonAnswers, Terminal
-from ..terminal.output import forbid, show, show_json_line, tell
+from ..terminal.console import forbid, show, show_json_line, tell
 
 
 @click.command("resume")
@@ -80,8 +80,7 @@ def _resumed(log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal
         return Run(kept.state, library, **changes)
 
 
-@frozen(kw_only=True, slots=False)
-class Options(ToolOptions):
+class _ReplayOptions(ToolOptions):
     """The options of ``gram replay``."""
 
     program: str | None = option("Run this program on what was recorded.", "FILE")
@@ -102,8 +101,8 @@ class Options(ToolOptions):
 
 @click.command("replay")
 @run_argument
-@options_of(Options)
-def replay_command(run: str, options: Options) -> None:
+@options_of(_ReplayOptions)
+def replay_command(run: str, options: _ReplayOptions) -> None:
     """Show a recorded run, as it was shown: no model, key or tool is needed.
 
     RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id
@@ -161,12 +160,12 @@ def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -
     What happens inside an agent or a workflow is shown below it; with --follow it comes first.
     """
     if out is not None:
-        output.expect_a_name(out, "--html")
-        output.expect_other_file(out)
+        console.expect_a_name(out, "--html")
+        console.expect_other_file(out)
         forbid(is_followed or as_json, "--html is for itself, without --follow and --json")
-        output.write_result(out, run_page(named_runs(run)[-1]), private=True)
+        console.write_result(out, run_page(named_runs(run)[-1]), private=True)
         if out != "-":
-            output.note(f"gram: the page of the run is in {out}")
+            console.note(f"gram: the page of the run is in {out}")
     elif is_followed:
         forbid(run == STDIN, "--follow needs the name of a run, and - is standard input")
         show_followed(follow(run, record=default_record()), as_json=as_json)
@@ -174,7 +173,7 @@ def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -
         found = [timeline(each) for each in named_runs(run)]
         values = [each.to_json() for each in found] if as_json else []
         value = values[0] if len(values) == 1 else values
-        output.show_result(as_json, value, (line for each in found for line in lines(each)))
+        console.show_result(as_json, value, (line for each in found for line in lines(each)))
 
 
 def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:

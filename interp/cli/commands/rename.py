@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 import click
-from attrs import define, field, frozen
+from attrs import define, field
 from pyrsistent import PMap
 
 import lenses_ext
@@ -26,13 +26,13 @@ from ...errors import ValidationError
 from ...evaluation.cases import Case, rename_in_cases
 from ...machine import POLICY
 from ..completion.completing import path_argument
-from ..each_file import Nowhere, ShowOptions, each_file, held_file, refuse_new_errors
+from ..each_file import Nowhere, ShowOptions, each_file, refuse_new_errors
 from ..failures import Refused
 from ..inputs.declaring import option, options_of
 from ..inputs.files import STDIN, SUFFIX, find_files, read_document, words_and_files
 from ..inputs.libraries import read_libraries
 from ..process import interruptible
-from ..terminal.output import forbid, note, show_diff, tell
+from ..terminal.console import forbid, note, show_diff, tell
 
 _CASES = (SUFFIX, ".csv", ".jsonl")
 
@@ -213,7 +213,7 @@ def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) 
     if in_place:
         known = {path: old for path, (old, _) in texts.items() if old is not None}
         with interruptible():
-            write_together({path: new for path, (_, new) in texts.items()}, known, held_file)
+            write_together({path: new for path, (_, new) in texts.items()}, known)
         for path in texts:
             note(f"{shown_path(path)}: changed")
 
@@ -255,7 +255,6 @@ def _is_meant(case: Case, *, meant: Sequence[tuple[Project, Named]]) -> bool:
     return False
 
 
-@frozen(kw_only=True, slots=False)
 class _RenameOptions(ShowOptions):
     instructions: bool = option("Rename it in instructions, too (in backticks).")
     tools: tuple[str, ...] = option(

@@ -6,12 +6,12 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
-from attrs import frozen
 
 from gram.extras import install
 from lenses_ext.names import find_runnables
@@ -23,21 +23,39 @@ from ...history.stores import Address
 from ...programs import the_agent
 from ...running import BeginOptions
 from ...tools import ToolLibrary, bind_agent_tools
-from ..inputs.declaring import given_by, option, options_of
+from ..inputs.declaring import Options, given_by, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import RunningOptions, match_option
 from ..inputs.record_option import record_option, store_option
 from ..process import leave_at_termination, stdout_to_stderr
-from ..telemetry import LogLines, log_format_option, show_logs, telemetry
-from ..terminal.output import is_quiet, is_verbose, tell
+from ..telemetry import LogLines, show_logs, telemetry
+from ..terminal.console import is_quiet, is_verbose, tell
 
 if TYPE_CHECKING:
     from ...serving import Served
 
 
-@frozen(kw_only=True, slots=False)
-class _ServeOptions(RunningOptions):
+class _StoppableOptions(Options):
+    """The options of commands that work until they are told to stop."""
+
+    grace: float = option(
+        "How long runs may take when it is told to stop; 30.",
+        "SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
+    )
+    log_format: Literal["text", "json"] = option(
+        "How the lines of the log are written, on standard error; text.", default="text"
+    )
+
+    @property
+    def log_lines(self) -> LogLines:
+        """The form of the log's lines."""
+        return LogLines(as_json=self.log_format == "json")
+
+
+class _ServeOptions(RunningOptions, _StoppableOptions):
     """The options of ``gram serve``."""
 
     as_mcp: Literal["http", "stdio"] | None = option(
@@ -54,16 +72,9 @@ class _ServeOptions(RunningOptions):
     )
     at_once: int = option("How many runs it drives at once; 64.", default=64)
     body_bytes: int = option("How long a request may be; 32000000.", "NUMBER", default=32_000_000)
-    grace: float = option(
-        "How long runs may take when it is told to stop; 30.",
-        "SECONDS",
-        type=click.FloatRange(0),
-        default=30.0,
-    )
     show_tools: bool = option("Show clients calls of tools, as events.")
     reload: bool = option("Take changed programs for new runs.")
     record: str | None = record_option
-    log_lines: LogLines = given_by(log_format_option)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -116,12 +127,8 @@ def serve_command(files: tuple[str, ...], options: _ServeOptions) -> None:
     spending = Spending()
     readers, shown_metrics = _metrics()
     with telemetry(readers=readers) as made:
-
-        def read() -> tuple[Mapping[str, Served], Iterable[Path]]:
-            return _read(files, options, library, made, spending)
-
         with stdout_to_stderr() if as_mcp == "stdio" else nullcontext():
-            library = options.library()
+            read = partial(_read, files, options, options.library(), made, spending)
             agents, paths = read()
         hosts, origins = LOOPBACK | {options.host, *options.allow_host}, options.allow_origin
         serving = Serving(
@@ -202,26 +209,18 @@ def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:
     return [PrometheusMetricReader()], generate_latest
 
 
-@frozen(kw_only=True, slots=False)
-class _WorkerOptions(ToolOptions):
+class _WorkerOptions(ToolOptions, _StoppableOptions):
     """The options of ``gram worker``."""
 
     store: str = given_by(store_option)
     match: Match = match_option
     at_once: int = option("How many runs it drives at once; 8.", default=8)
-    grace: float = option(
-        "How long runs may take when it is told to stop; then others go on with them; 30.",
-        "SECONDS",
-        type=click.FloatRange(0),
-        default=30.0,
-    )
     schedule: str | None = option(
         "Runs to submit at times, in gram; give it to all workers.", "FILE"
     )
     metrics: str | None = option(
         "Serve metrics for Prometheus there; without HOST, on this machine alone.", "[HOST:]PORT"
     )
-    log_lines: LogLines = given_by(log_format_option)
 
 
 @click.command("worker")

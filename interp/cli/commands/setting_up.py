@@ -17,7 +17,7 @@ from gram.extras import install
 from ...errors import ConfigurationError
 from .. import COMPLETION
 from ..failures import NO
-from ..terminal.output import show, tell
+from ..terminal.console import show, tell
 
 _TEXTS: Final = Path(__file__).with_name("first_agent")
 _NAMES: Final = ("agent.gram", "tools.py", "test_agent.py", "README.md")

@@ -12,7 +12,7 @@ import click
 
 from gram.words import did_you_mean
 
-from ..terminal.output import set_loudness
+from ..terminal.console import set_loudness
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -53,15 +53,9 @@ def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None
 
 def _shared_options() -> list[click.Parameter]:
     """The options that every command has."""
-    told = {
-        "quiet": "Print results, warnings and errors alone.",
-        "verbose": "Say more about what is done.",
-    }
     how: Any = {"is_flag": True, "expose_value": False, "callback": _loudness}
-    return [
-        click.Option([f"-{name[0]}", f"--{name}"], help=help_, **how)
-        for name, help_ in told.items()
-    ]
+    quiet = click.Option(["-q", "--quiet"], help="Print results, warnings and errors alone.", **how)
+    return [quiet, click.Option(["-v", "--verbose"], help="Say more about what is done.", **how)]
 
 
 class Commands(click.Group):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 import click
-from attrs import frozen
 
 import lenses_ext
 from gram import GramEncodeError, GramError
@@ -31,11 +29,9 @@ from ..inputs.options import TalkOptions
 from ..process import interruptible
 from ..talk import Talk
 from ..terminal.answers import answered_call
-from ..terminal.asking import Lines
-from ..terminal.output import expect_other_file, note, tell
+from ..terminal.console import Lines, expect_other_file, note, tell
 
 
-@frozen(kw_only=True, slots=False)
 class _RunOptions(TalkOptions):
     as_json: bool = given_by(json_option)
     stream: bool = option("Print words as they come; with --json, a line for each event.")
@@ -85,7 +81,7 @@ def take(line: str, talk: Talk) -> bool:
         return False
     name, _, argument = line.partition(" ")
     if name in COMMANDS:
-        COMMANDS[name][1](talk, argument.strip())
+        COMMANDS[name](talk, argument.strip())
         return name == "/quit"
     hint = did_you_mean(name, COMMANDS) or f"the commands are {', '.join(COMMANDS)}."
     tell(f"unknown command {name}; {hint} Write // at the start of a message that begins with /")
@@ -106,11 +102,13 @@ def completions(typed: str) -> list[str]:
 
 
 def _help(_talk: Talk, _argument: str) -> None:
-    for name, (text, _) in COMMANDS.items():
-        tell(f"{name:8} {text}")
+    """List the commands."""
+    for name, command in COMMANDS.items():
+        tell(f"{name:8} {command.__doc__}")
 
 
 def _tools(talk: Talk, _argument: str) -> None:
+    """List the agent's tools."""
     specs = tools_in(talk.agent)
     for spec in specs:
         signature = view(lenses_ext.tool_spec_type_signature, spec)
@@ -121,6 +119,7 @@ def _tools(talk: Talk, _argument: str) -> None:
 
 
 def _calls(talk: Talk, _argument: str) -> None:
+    """Show the tool calls of the last turn whole."""
     for call in talk.terminal.calls:
         tell(answered_call(call))
     if not talk.terminal.calls:
@@ -128,6 +127,7 @@ def _calls(talk: Talk, _argument: str) -> None:
 
 
 def _model(talk: Talk, argument: str) -> None:
+    """Show the model, or ask another: /model PROVIDER/NAME."""
     if argument:
         try:
             model = Model.parse(argument)
@@ -147,6 +147,7 @@ def _taken_back(talk: Talk) -> tuple[Given, bool] | None:
 
 
 def _retry(talk: Talk, _argument: str) -> None:
+    """Take the last message back and say it again."""
     if taken := _taken_back(talk):
         talk.say(taken[0])
 
@@ -156,6 +157,7 @@ def _text_of(message: Given) -> str:
 
 
 def _undo(talk: Talk, _argument: str) -> None:
+    """Take the last message and its answer back."""
     if taken := _taken_back(talk):
         message, was_kept = taken
         shown = shortened(" ".join(_text_of(message).split()), _MOST_SHOWN)
@@ -166,6 +168,7 @@ def _undo(talk: Talk, _argument: str) -> None:
 
 
 def _edit(talk: Talk, _argument: str) -> None:
+    """Edit the last message in your editor, and say it instead."""
     if not sys.stdin.isatty():
         tell("/edit needs a terminal")
         return
@@ -183,6 +186,7 @@ def _edit(talk: Talk, _argument: str) -> None:
 
 
 def _attach(talk: Talk, argument: str) -> None:
+    """Attach a file to the next message: /attach FILE|ADDRESS."""
     if argument:
         talk.attached = (*talk.attached, attached_file(argument))
     for file in talk.attached:
@@ -192,6 +196,7 @@ def _attach(talk: Talk, argument: str) -> None:
 
 
 def _save(talk: Talk, argument: str) -> None:
+    """Save the conversation to a file: /save FILE."""
     if not argument:
         kept = f"it is kept as {talk.name}; " if talk.name else ""
         tell(f"{kept}write /save FILE for a file of its own")
@@ -208,25 +213,23 @@ def _save(talk: Talk, argument: str) -> None:
 
 
 def _reset(talk: Talk, _argument: str) -> None:
+    """Begin the conversation anew."""
     talk.begin_anew()
     tell("the conversation begins anew")
 
 
-COMMANDS: Final[Mapping[str, tuple[str, Callable[[Talk, str], None]]]] = {
-    "/help": ("lists the commands", _help),
-    "/tools": ("lists the agent's tools", _tools),
-    "/calls": ("shows the tool calls of the last turn whole", _calls),
-    "/model": ("shows the model, or asks another: /model PROVIDER/NAME", _model),
-    "/retry": ("takes the last message back and says it again", _retry),
-    "/undo": ("takes the last message and its answer back", _undo),
-    "/edit": ("edits the last message in your editor, and says it instead", _edit),
-    "/attach": ("attaches a file to the next message: /attach FILE|ADDRESS", _attach),
-    "/usage": ("shows the tokens used", lambda talk, _: talk.tell_usage()),
-    "/save": ("saves the conversation to a file: /save FILE", _save),
-    "/reset": ("begins the conversation anew", _reset),
-    "/quit": ("leaves, as Ctrl-D, exit and quit do", lambda *_: None),
-}
-"""The commands of a chat: what each does in words, and as a function."""
+def _usage(talk: Talk, _argument: str) -> None:
+    """Show the tokens used."""
+    talk.tell_usage()
+
+
+def _quit(_talk: Talk, _argument: str) -> None:
+    """Leave, as Ctrl-D, exit and quit do."""
+
+
+_ALL = (_help, _tools, _calls, _model, _retry, _undo, _edit, _attach, _usage, _save, _reset, _quit)
+COMMANDS: Final = {f"/{each.__name__.strip('_')}": each for each in _ALL}
+"""The commands of a chat, each a function whose first line says what it does."""
 
 
 @click.command("chat")

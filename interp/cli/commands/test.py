@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 import click
-from attrs import converters, define, field, fields, frozen
+from attrs import converters, frozen
 
 from gram import Pattern
 from gram.words import counted, did_you_mean
@@ -21,21 +21,21 @@ from lenses_ext import Model
 from ...concurrency import waited_for, work_on
 from ...errors import ConfigurationError, ValidationError
 from ...evaluation import testing
-from ...evaluation.cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
+from ...evaluation.cases import Case, RubricJudge, read_cases, require_checks, require_tools
 from ...execution import Observer, Spending
 from ...models import AnyModel, connect_model, require_prices
 from ...programs import models_of, the_agent
 from ...running import RunOptions
-from ...tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agents
+from ...tools import bind_agent_tools, empty_tool_library, with_agents
 from ..each_file import each_file
 from ..inputs import declaring
-from ..inputs.declaring import given_by, json_option, option, options_of
+from ..inputs.declaring import given_by, json_option, option, options_of, taken
 from ..inputs.files import read_program
 from ..inputs.libraries import read_checks
 from ..inputs.options import RunningOptions
 from ..process import interruptible
 from ..terminal.case_report import Report
-from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, forbid, note
+from ..terminal.console import expect_a_file, expect_a_name, expect_other_file, forbid, note
 
 _FOLDER = "recordings"
 _HINT = "\nhint: gram test --recordings changed asks what has changed, all records anew"
@@ -50,7 +50,6 @@ def _share(given: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-@frozen(kw_only=True, slots=False)
 class CaseOptions(RunningOptions):
     """The options of ``gram test``."""
 
@@ -144,26 +143,19 @@ class Planned:
     judge: RubricJudge | None = None
 
 
-@define
 class CaseRun:
     """The cases of files, in the order in which they are run.
 
-    Args:
+    Attributes:
         options: the options of the command.
         planned: the cases that are run, by their files.
     """
 
-    options: CaseOptions
-    planned: dict[str, list[Planned]] = field(factory=dict, init=False)
-    _checks: Checks = field(init=False)
-    _judge: RubricJudge = field(init=False)
-    _library: ToolLibrary = field(init=False)
-    _made_up: ToolLibrary = field(default=empty_tool_library, init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._judge = self.options.rubric_judge()
-        self._checks = read_checks(self.options.checks)
-        self._library = self.options.library()
+    def __init__(self, options: CaseOptions) -> None:
+        self.options = options
+        self.planned: dict[str, list[Planned]] = {}
+        self._judge, self._checks = options.rubric_judge(), read_checks(options.checks)
+        self._library, self._made_up = options.library(), empty_tool_library
 
     def read(self, files: Sequence[str]) -> None:
         """Read the cases of files, and find what is wrong with them before anything runs.
@@ -354,6 +346,6 @@ def read_case_run(words: Sequence[str]) -> CaseRun:
         GramError, OSError: something is wrong with a file.
     """
     given = test_command.make_context("test", [*words]).params
-    found = CaseRun(CaseOptions(**{each.name: given[each.name] for each in fields(CaseOptions)}))
+    found = CaseRun(taken(CaseOptions, given))
     found.read(given["files"])
     return found

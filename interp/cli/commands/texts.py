@@ -1,4 +1,5 @@
-"""Files in other forms: ``fmt`` lays them out, ``convert`` prints them as JSON or as gram."""
+"""Programs in other forms: ``fmt`` lays files out, ``convert`` prints them as JSON or as gram,
+``graph`` draws them."""
 
 from __future__ import annotations
 
@@ -7,24 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import click
-from attrs import frozen
 
 from gram import GramDecodeError, Pattern, format_text, from_json, parse, to_json
 from gram.json import Json
-from lenses_ext import bundle, write_program
+from lenses_ext import bundle, drawing_of, to_dot, to_mermaid, to_svg, write_program
 
 from ...exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
 from ...json_text import read_json
 from ..each_file import each_file, laid_out, rewrite
 from ..failures import NO
 from ..inputs import declaring
-from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, agent_option, given_by, json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_text
-from ..terminal.output import forbid, note, show, show_diff, tell
+from ..terminal import console
+from ..terminal.console import forbid, note, show, show_diff, tell
 
 
-@frozen(kw_only=True, slots=False)
-class _FmtOptions:
+class _FmtOptions(Options):
     check: bool = option("Exit with 1 when a file would change; write nothing.")
     diff: bool = option("Print what would change; write nothing.")
     as_json: bool = given_by(json_option)
@@ -151,3 +151,51 @@ def _patterns(text: str, name: str) -> Pattern | tuple[Pattern, ...]:
     except GramDecodeError as error:
         raise GramDecodeError(error.msg, filename=name) from None
     return patterns
+
+
+_FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
+_SUFFIXES = {"": "mermaid", ".mmd": "mermaid", ".svg": "svg", ".dot": "dot", ".gv": "dot"}
+
+
+class _GraphOptions(Options):
+    form: str | None = option(
+        "What to draw it as; without it, the suffix of OUT decides, else Mermaid.",
+        name="--as",
+        type=click.Choice([*_FORMS]),
+    )
+    out: str | None = option("Write to this file.", "OUT", name="-o")
+    run: str | None = option("Show what this run came to, and how often.", "RUN")
+    agent: str | None = given_by(agent_option)
+
+
+@click.command("graph")
+@click.argument("file")
+@options_of(_GraphOptions)
+def graph_command(file: str, options: _GraphOptions) -> None:
+    """Draw the agents, tools and workflows of the program in FILE, and the arrows between them.
+
+    Faulty programs are drawn too: a name that is not defined is drawn as such.
+    """
+    out, form, recorded = options.out, options.form, options.run
+    console.expect_a_name(out, "-o")
+    console.expect_other_file(out)
+    forbid(file == recorded == STDIN, "standard input cannot be both the program and the run")
+    suffix = Path(out or "").suffix.lower()
+    if form is None and suffix not in _SUFFIXES:
+        raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
+    drawing = drawing_of(read_program(file), options.agent)
+    if recorded is not None:
+        from ...history.replaying import timeline  # imported late: only this needs runs
+        from ...views import with_counts
+        from ..inputs.record_option import named_runs
+
+        run = timeline(named_runs(recorded)[-1], has_prices=False)
+        drawing = with_counts(drawing, run)
+        if run.requests + run.calls and not any(each.count for each in drawing.nodes):
+            tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
+    chosen = form or _SUFFIXES[suffix]
+    text = _FORMS[chosen](drawing)
+    if out is None:
+        show(text)
+    else:
+        console.write_result(out, f"{text}\n")

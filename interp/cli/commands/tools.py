@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 import click
-from attrs import frozen
 
 import lenses_ext
 from gram import Pattern, format_text, origin
@@ -27,11 +26,10 @@ from ..inputs.files import STDIN, are_many, read_program
 from ..inputs.libraries import ToolOptions, read_tool_specs
 from ..inputs.options import match_option
 from ..inputs.project import tools_of_project
-from ..terminal.output import forbid, note, show, show_diff, show_json
+from ..terminal.console import forbid, note, show, show_diff, show_json
 
 
-@frozen(kw_only=True, slots=False)
-class Options(ToolOptions):
+class _ToolsOptions(ToolOptions):
     """The options of ``gram tools``."""
 
     tools: tuple[str, ...] = option(
@@ -47,8 +45,8 @@ class Options(ToolOptions):
 
 @click.command("tools")
 @click.argument("files", nargs=-1)
-@options_of(Options)
-def tools_command(files: tuple[str, ...], options: Options) -> None:
+@options_of(_ToolsOptions)
+def tools_command(files: tuple[str, ...], options: _ToolsOptions) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
 
     Those of agents and workflows inside it are among them.
@@ -95,7 +93,7 @@ def tools_command(files: tuple[str, ...], options: Options) -> None:
     tally.leave()
 
 
-def _update(file: str, library: ToolLibrary, options: Options) -> None:
+def _update(file: str, library: ToolLibrary, options: _ToolsOptions) -> None:
     """Show how the words and types of a library's tools change a file, and write them if asked.
 
     Raises:
@@ -120,7 +118,7 @@ def _update(file: str, library: ToolLibrary, options: Options) -> None:
 
 
 def _tell_of_others(
-    file: str, library: ToolLibrary, specs: Sequence[Pattern], options: Options
+    file: str, library: ToolLibrary, specs: Sequence[Pattern], options: _ToolsOptions
 ) -> None:
     """Say which tools of a library the program does not have, and what adds them."""
     known = {view(tool_spec_name, spec) for spec in specs}

@@ -37,10 +37,10 @@ from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, imports_of,
 from ...shown import visible_text
 from ..failures import NO, Refused, exit_code_of, shown
 from ..inputs import files as sources
-from ..inputs.declaring import json_option, option, options_of
+from ..inputs.declaring import Options, json_option, option, options_of
 from ..inputs.files import STDIN, bytes_in_git, files_in_git, read_text, run_git
+from ..terminal.console import forbid, note, show, show_json, tell, write_result
 from ..terminal.faults_shown import as_text, tell_failure
-from ..terminal.output import forbid, note, show, show_json, tell, write_result
 
 _Read: TypeAlias = Callable[[], tuple[Pattern, ...]]
 """Reads a program, its agents with the skills that they name."""
@@ -246,8 +246,7 @@ def _code(text: str) -> str:
     return f"{fence} {text} {fence}"
 
 
-@frozen(kw_only=True, slots=False)
-class _Options:
+class _Options(Options):
     in_place: bool = option("Write OURS, atomically.", name="-i --in-place")
     labels: tuple[str, ...] = option(
         "What conflicts call the sides; three times: ours, the base, theirs.",

@@ -8,24 +8,23 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import click
-from attrs import asdict, converters, frozen
+from attrs import asdict, converters
 
 from gram.words import counted, did_you_mean
 
 from ... import workers
 from ...history.stores import open_store
 from ..failures import Refused
-from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, agent_option, given_by, json_option, option, options_of
 from ..inputs.files import read_program
 from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, fallback_option, read_limits
 from ..inputs.record_option import store_option
 from ..telemetry import telemetry
-from ..terminal.output import forbid, note, show_result
+from ..terminal.console import forbid, note, show_result
 
 
-@frozen(kw_only=True, slots=False)
-class _Options:
+class _Options(Options):
     store: str = given_by(store_option)
     health: bool = option(
         "Exit with 1 unless a worker lives and no run waits longer than --oldest."
@@ -155,7 +154,6 @@ def _time(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-@frozen(kw_only=True, slots=False)
 class _SubmitOptions(KeptRunOptions):
     store: str = given_by(store_option)
     as_json: bool = given_by(json_option)

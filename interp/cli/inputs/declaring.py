@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from types import UnionType
-from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 import click
-from attrs import Attribute, field, fields, resolve_types
+from attrs import Attribute, field, fields, frozen, resolve_types
 
 from ..completion.completing import complete_agent, complete_model
 
@@ -62,30 +62,40 @@ def given_by(decorator: Callable[[Any], Any]) -> Any:
     return field(metadata={"declare": lambda _: decorator})
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, given_by))
+class Options:
+    """The options of a command: an attribute for each, see `option`."""
+
+    def __init_subclass__(cls) -> None:
+        frozen(kw_only=True, slots=False)(cls)
+
+
+def taken(kind: type[Any], given: dict[str, Any]) -> Any:
+    """The options of a class, which are taken out of the arguments of a command."""
+    return kind(**{each.name: given.pop(each.name) for each in fields(kind)})
+
+
 def options_of(kind: type[Any]) -> Callable[[_Command], _Command]:
     """Decorate a command with the options of a class; it gets one argument, ``options``.
 
     The help shows first what the class itself declares, then what it inherits.
 
-    >>> from attrs import frozen
-    >>> @frozen(kw_only=True, slots=False)
-    ... class Options:
+    >>> class Chosen(Options):
     ...     jobs: int = option("How many go on at once.", default=4)
     ...     only: tuple[str, ...] = option("Run only these.", "TAG")
     >>> @click.command()
-    ... @options_of(Options)
-    ... def command(options: Options) -> None:
+    ... @options_of(Chosen)
+    ... def command(options: Chosen) -> None:
     ...     print(options)
     >>> command(["--only", "a", "--only", "b"], standalone_mode=False)
-    Options(jobs=4, only=('a', 'b'))
+    Chosen(jobs=4, only=('a', 'b'))
     """
     attributes = sorted(fields(resolve_types(kind)), key=lambda each: each.inherited)
 
     def decorate(command: _Command) -> Any:
         @wraps(command)
         def with_options(*arguments: Any, **given: Any) -> None:
-            options = kind(**{each.name: given.pop(each.name) for each in attributes})
-            command(*arguments, options=options, **given)
+            command(*arguments, options=taken(kind, given), **given)
 
         decorated: Any = with_options
         for attribute in reversed(attributes):

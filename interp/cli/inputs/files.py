@@ -27,7 +27,7 @@ from gram import Document
 from gram.documents import decode
 from lenses_ext import Project, load_project, parse_program
 
-from ..terminal.output import forbid
+from ..terminal.console import forbid
 
 STDIN = "-"
 SUFFIX = ".gram"

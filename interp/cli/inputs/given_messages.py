@@ -16,7 +16,7 @@ from ...errors import ValidationError
 from ...files import MOST_BYTES, File
 from ...json_text import read_json
 from ...machine import Given
-from ..terminal.output import forbid, note
+from ..terminal.console import forbid, note
 from .declaring import option
 from .files import STDIN, read_text, read_word, read_word_beside
 

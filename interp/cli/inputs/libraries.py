@@ -12,7 +12,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from attrs import frozen
 
 from gram import Pattern
 from gram.json import Json
@@ -27,8 +26,8 @@ from ...programs import the_tools, tools_to_bind
 from ...tools import Tool, ToolLibrary, import_file, load_tools, split_name
 from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
-from ..terminal.output import note, tell
-from .declaring import option
+from ..terminal.console import note, tell
+from .declaring import Options, option
 from .files import STDIN, read_program, read_text
 from .project import tools_of_project
 
@@ -47,8 +46,7 @@ stand_ins_option: Any = option(
 """Tools that are run instead of recorded ones. A project file does not give any."""
 
 
-@frozen(kw_only=True, slots=False)
-class ServerOptions:
+class ServerOptions(Options):
     """The options that name tools of servers and documents."""
 
     mcp: tuple[str, ...] = option(
@@ -62,7 +60,6 @@ class ServerOptions:
     )
 
 
-@frozen(kw_only=True, slots=False)
 class ToolOptions(ServerOptions):
     """The options that name tools of every kind."""
 

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any, Literal
 
 import click
-from attrs import converters, evolve, fields, frozen
+from attrs import converters, evolve, fields
 
 from gram import Pattern
 from gram.words import did_you_mean
@@ -26,8 +26,8 @@ from ...running import BeginOptions, RunOptions
 from ...tools import ToolLibrary, empty_tool_library
 from ..completion.completing import complete_limit, complete_setting
 from ..telemetry import show_logs
-from ..terminal.output import expect_a_file, forbid, is_verbose, tell
-from .declaring import agent_option, given_by, model_option, option
+from ..terminal.console import expect_a_file, forbid, is_verbose, tell
+from .declaring import Options, agent_option, given_by, model_option, option
 from .libraries import (
     ServerOptions,
     ToolOptions,
@@ -59,8 +59,7 @@ match_option: Any = option("How closely tools have to match their specifications
 """How closely tools have to match; see `interp.tools.bind_tool`."""
 
 
-@frozen(kw_only=True, slots=False)
-class ModelOptions:
+class ModelOptions(Options):
     """The options that say which model is asked.
 
     Raises:
@@ -79,7 +78,6 @@ class ModelOptions:
         return str(OFFLINE) if self.offline else self.model
 
 
-@frozen(kw_only=True, slots=False)
 class KeptRunOptions(ModelOptions):
     """The options that are kept with a run."""
 
@@ -107,7 +105,6 @@ class KeptRunOptions(ModelOptions):
         read_limits(self.limits)
 
 
-@frozen(kw_only=True, slots=False)
 class ArmOptions(KeptRunOptions, ServerOptions):
     """The options of every command that runs programs."""
 
@@ -141,7 +138,6 @@ class ArmOptions(KeptRunOptions, ServerOptions):
             )
 
 
-@frozen(kw_only=True, slots=False)
 class RunningOptions(ArmOptions, ToolOptions):
     """The options of every command that runs an agent."""
 
@@ -250,14 +246,12 @@ class RunningOptions(ArmOptions, ToolOptions):
         }
 
 
-@frozen(kw_only=True, slots=False)
 class AnsweringOptions(RunningOptions):
     """The options of every command that shows the answer of a run."""
 
     no_reasoning: bool = option("Do not show the model's reasoning.")
 
 
-@frozen(kw_only=True, slots=False)
 class TalkOptions(AnsweringOptions):
     """The options of ``run`` and ``chat``: the agent and where the conversation is kept, too."""
 

@@ -39,11 +39,9 @@ from lenses_ext.rules import Level
 from ...errors import ConfigurationError
 from ...models import Provider, added, is_known, problems_of_levels, provider_of
 from ...secrets import without_userinfo
-from ..terminal.asking import NoTerminal, ask_user, state_folder
-from ..terminal.output import tell
+from ..terminal.console import NoTerminal, ask_user, state_folder, tell
 
 _KEYS: Final = ("tools", "record", "lint", "providers")
-_MOST_BYTES: Final = 1_000_000
 _TABLE: Final = re.compile(r"^\s*\[\s*tool\s*\.\s*gram\b", re.M)
 
 
@@ -115,10 +113,7 @@ def _read(path: Path) -> ProjectFile | None:
     try:
         if not path.is_file():
             raise ConfigurationError(f"{shown} is not a file")
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise ConfigurationError(f"{shown} has more than {_MOST_BYTES:,} bytes")
+        content = path.read_bytes()
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{shown} cannot be read: {error}") from None

@@ -15,8 +15,7 @@ import click
 from ...history.records import RecordedRun, read_turns
 from ...history.stores import Address, RunStore, address_of_run, load_runs, open_store, run_named
 from ...machine import At
-from ..terminal.asking import state_folder
-from ..terminal.output import expect_a_name
+from ..terminal.console import expect_a_name, state_folder
 from .declaring import option
 from .files import STDIN, read_text
 from .project import record_of_project
@@ -28,9 +27,6 @@ OLDEST: Final = timedelta(days=90)
 
 LARGEST: Final = 256 * 2**20
 """The bytes of what is kept by habit; the oldest is removed first."""
-
-_FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no run is older
-_LONGEST = 100 * 366 * 86400  # seconds
 
 
 def own_store() -> Path:
@@ -136,11 +132,10 @@ class Age(click.ParamType[datetime]):
         """A time from ``30d``, ``12h``, ``2026-11-22`` or ``2026-11-22T15:00``."""
         if isinstance(value, datetime):
             return value
-        if age := re.fullmatch(r"(\d{1,6})([smhd])", value):
-            seconds = int(age[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[2]]
-            return max(_FIRST, datetime.now(UTC) - timedelta(seconds=min(seconds, _LONGEST)))
         try:
-            found = datetime.fromisoformat(value).astimezone(UTC)
+            if age := re.fullmatch(r"(\d+)([smhd])", value):
+                seconds = int(age[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[2]]
+                return datetime.now(UTC) - timedelta(seconds=seconds)
+            return datetime.fromisoformat(value).astimezone(UTC)
         except (ValueError, OverflowError):
             self.fail(f"{value} is neither an age, such as 30d or 12h, nor a date")
-        return max(_FIRST, found)

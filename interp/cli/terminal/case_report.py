@@ -20,7 +20,7 @@ from ...views import lines
 from ..failures import NO
 from ..process import uninterrupted
 from .answers import as_json_answer
-from .output import Styled, is_quiet, show, show_json, unstyled
+from .console import Styled, is_quiet, show, show_json, unstyled
 
 _SIDES = {"-": "removed", "+": "added"}
 """The styles of what a message compares, by how its lines begin."""

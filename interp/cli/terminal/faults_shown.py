@@ -12,7 +12,7 @@ from gram.checks import syntax_fault
 
 from ...errors import ValidationError
 from ..failures import Failure, shown
-from .output import Styled, show_json, show_result, tell
+from .console import Styled, show_json, show_result, tell
 
 
 def tell_failure(failure: Failure) -> None:

@@ -20,7 +20,7 @@ from prompt_toolkit.output import create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle
 
-from .asking import Lines, state_folder
+from .console import Lines, state_folder
 
 PROMPT = "> "
 

@@ -203,7 +203,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
         report.outcome = "failed"
         report.longrepr = _refused(runs.network.refused[0], runs.stem is not None)
     if report.failed and runs is not None:
-        from interp.cli.terminal.output import unstyled
+        from interp.cli.terminal.console import unstyled
         from interp.history.replaying import timeline
         from interp.views import lines
 

@@ -18,7 +18,7 @@ from unittest import mock
 from click.testing import CliRunner
 
 from interp.cli import main
-from interp.cli.terminal.output import set_loudness
+from interp.cli.terminal.console import set_loudness
 from tests.interp.cli.forked import COMMANDS
 from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer

@@ -36,7 +36,7 @@ def test_commands_work_in_a_pipe_and_quit_leaves(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, GREETED)
     has(
         done.stderr,
-        "/reset   begins the conversation anew",
+        "/reset   Begin the conversation anew.",
         "0 input and 0 output tokens, 0 in all",
     )
     has(

@@ -139,9 +139,7 @@ def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_p
     shown = talks("show", "al").stdout.splitlines()
     assert (len(shown), shown[3]) == (4, "     3  assistant: Hello, Al! Nice to meet you.")
     file = tmp_path / "al.gram"
-    assert talks("export", "al", str(file)).returncode == 0
-    assert talks("export", "al", str(file)).returncode == 2
-    assert talks("export", "al").stdout == file.read_text()
+    file.write_text(talks("export", "al").stdout)
     assert talks("import", "cy", str(file)).stderr.endswith("conversation cy has 4 messages\n")
     assert talks("export", "cy").stdout == file.read_text()
     assert "there is a conversation cy already" in talks("import", "cy", str(file)).stderr
@@ -169,8 +167,7 @@ def test_a_conversation_of_a_file_is_listed_shown_exported_and_removed(tmp_path:
     assert gram("conversations", "show", file).stdout == talks("show").stdout
     assert "its conversation has no name" in talks("show", "al").stderr
     assert talks("export").stdout == gram("conversations", "export", file).stdout
-    assert gram("conversations", "import", copy, file).returncode == 0
-    assert Path(copy).read_text() == talks("export").stdout
+    assert f"{copy} is a file" in gram("conversations", "import", copy, file).stderr
     assert json.loads(talks("prune", "--before", "1h", "--json").stdout) == {"removed": 0}
     assert json.loads(talks("prune", "--before", "0s", "--json").stdout) == {"removed": 1}
     assert not Path(file).exists()
@@ -180,7 +177,7 @@ def test_a_conversation_of_a_file_is_listed_shown_exported_and_removed(tmp_path:
 def test_an_imported_conversation_goes_on_by_c(address: str, tmp_path: Path) -> None:
     file, copy = str(tmp_path / "talk.gram"), str(tmp_path / "copy.gram")
     gram("run", HELLO, "hello, I'm Cy", "--offline", "--record", file)
-    gram("conversations", "export", file, copy)
+    Path(copy).write_text(gram("conversations", "export", file).stdout)
     taken = gram("conversations", "import", "cy", file, "--record", address)
     assert taken.stderr == "gram: the conversation cy has 4 messages\n"
 
@@ -191,8 +188,8 @@ def test_an_imported_conversation_goes_on_by_c(address: str, tmp_path: Path) -> 
         assert gram(command, copy).returncode == 0
 
     edited = tmp_path / "edited.gram"
-    gram("conversations", "export", f"{address}#cy", str(edited))
-    edited.write_text(edited.read_text().replace("Cy", "Di"))
+    exported = gram("conversations", "export", f"{address}#cy").stdout
+    edited.write_text(exported.replace("Cy", "Di"))
     target = ("conversations", "import", "di", str(edited), "--program")
     assert "No such file" in gram(*target, "typo.gram", "--record", address).stderr
     assert gram(*target, HELLO, "--record", address).returncode == 0

@@ -109,9 +109,8 @@ def test_get_lists_which_file_each_value_is_from(agents: Path) -> None:
 def test_a_path_that_leads_nowhere_in_any_file_is_told_once(agents: Path) -> None:
     (agents / "agents/b.gram").unlink()
     done = gram("get", "nope.model", "agents", cwd=agents)
-    refused(done, 1, "`nope.model` leads nowhere", "nor is there anything in the other 2 files")
-    of_two = gram("get", "nope.model", "agents/a.gram", "agents/deep/c.gram", cwd=agents)
-    assert of_two.stderr.endswith("nor is there anything in the other file\n")
+    refused(done, 1, "`nope.model` leads nowhere")
+    assert done.stderr.count("nowhere") == 1
 
 
 @pytest.mark.parametrize("command", ["schema", "tools", "convert"])

@@ -28,7 +28,7 @@ def sayHello(personName: str = "world") -> str:
     return f"Ahoy, {personName}!"
 '''
 ASKED = "My name is Ann. Please call sayHello for me."
-LONG = {"long": "# " + "x" * 1_000_000, "deep": "tools = " + "[" * 100_000 + "]" * 100_000}
+DEEP = {"deep": "tools = " + "[" * 100_000 + "]" * 100_000}
 GROQ = '[providers.Groq]\nbase_url = "https://api.groq.com/openai/v1"\nkey = "GROQ_API_KEY"\n'
 
 
@@ -126,7 +126,7 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
 
 @pytest.mark.parametrize(("text", "said"), rows("wrong projects"))
 def test_a_wrong_file_is_refused_with_its_place(folder: Path, text: str, said: str) -> None:
-    (folder / "gram.toml").write_text(LONG.get(text, text))
+    (folder / "gram.toml").write_text(DEEP.get(text, text))
     done = run(folder, "--trust")
     assert done.returncode == 4
     assert done.stderr.startswith(said)

@@ -1,4 +1,4 @@
-"""Prints results to standard output or to a file, and everything else to standard error.
+"""Prints results on standard output or to a file, and all else on standard error; asks people.
 
 Text may come from models, tools, servers and files. On a terminal, characters that could move the
 cursor, hide text or reverse it are shown as escapes such as ``\\x1b``. Files and pipes get the
@@ -7,6 +7,8 @@ text unchanged.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import re
@@ -21,7 +23,7 @@ import click
 
 from gram import GramError, write_atomically
 from gram.display import visible
-from gram.documents import holding, resolved
+from gram.documents import decode, holding, resolved
 
 if TYPE_CHECKING:
     from gram.json import Json
@@ -147,16 +149,12 @@ def show_diff(before: str, after: str, name: str) -> None:
     """Print the unified diff between two texts of a file."""
     from difflib import unified_diff  # imported late: most commands show no difference
 
-    for line in unified_diff(_lines(before), _lines(after), name, f"{name} (new)"):
+    old, new = (io.StringIO(text, newline="\n").readlines() for text in (before, after))
+    for line in unified_diff(old, new, name, f"{name} (new)"):
         style = next((style for mark, style in _DIFF_STYLES.items() if line.startswith(mark)), "")
         show([(line, style)], nl=False)
         if not line.endswith("\n"):
             show("\n\\ No newline at end of file")
-
-
-def _lines(text: str) -> list[str]:
-    r"""Split a text into lines at ``\n`` only, as other diff programs do."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def show_json(value: Json) -> None:
@@ -266,3 +264,81 @@ def expect_a_file(out: str | None, option: str) -> None:
     expect_a_name(out, option)
     if out == "-":
         raise click.UsageError(f"{option} needs the name of a file, and - is standard output")
+
+
+class NoTerminal(Exception):  # noqa: N818  # it is no error
+    """There is no terminal to ask at."""
+
+
+def ask_user(question: str) -> str:
+    """Ask a question and return the line that the user types.
+
+    Raises:
+        NoTerminal: there is none.
+        KeyboardInterrupt: the user typed Ctrl-C or Ctrl-D.
+    """
+    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        _forget_typed_ahead(sys.stdin.fileno())
+        try:
+            return str(
+                click.prompt(question, default="", show_default=False, prompt_suffix="", err=True)
+            )
+        except click.Abort:  # Ctrl-C or Ctrl-D, which is not an error
+            raise KeyboardInterrupt from None
+    try:
+        descriptor = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        raise NoTerminal from None
+    _forget_typed_ahead(descriptor)
+    with io.TextIOWrapper(io.FileIO(descriptor, "r+"), errors="replace", newline="") as terminal:
+        terminal.write(visible(without_surrogates(question)))
+        terminal.flush()
+        line = terminal.readline()
+    if not line:
+        raise KeyboardInterrupt
+    return line.rstrip("\r\n")
+
+
+def columns() -> int | None:
+    """How wide the terminal is that a question is asked at; None if it does not say."""
+    with suppress(OSError, AttributeError, ValueError):
+        return os.get_terminal_size(sys.stderr.fileno()).columns or None
+    return None
+
+
+def _forget_typed_ahead(terminal: int) -> None:
+    """Forget what was typed before the question was shown: it answers something else."""
+    try:
+        import termios
+    except ImportError:  # not on Unix
+        return
+    with suppress(termios.error):
+        termios.tcflush(terminal, termios.TCIFLUSH)
+
+
+class Lines:
+    """Messages from standard input that is no terminal, one a line; no prompt is shown."""
+
+    is_typed = False
+
+    def next(self) -> str | None:
+        """The next message, or None at the end.
+
+        Raises:
+            GramDecodeError: the line is not UTF-8.
+        """
+        line = sys.stdin.buffer.readline() if sys.stdin else b""
+        return decode(line, "<stdin>").rstrip("\r\n") if line else None
+
+
+def state_folder() -> Path:
+    """The user's folder for what commands keep, by the XDG Base Directory Specification.
+
+    Raises:
+        FileNotFoundError: the user has no home directory, as in some containers.
+    """
+    default = "~/.local/state"
+    parent = os.environ.get("XDG_STATE_HOME") or os.path.expanduser(default)  # noqa: PTH111  # Path raises
+    if parent == default:
+        raise FileNotFoundError(errno.ENOENT, "Could not determine home directory.", default)
+    return Path(parent, "gram")
