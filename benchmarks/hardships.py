@@ -98,6 +98,10 @@ class Proxy:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 
+    def passes(self, source: socket.socket) -> bool:
+        """Whether what comes from there goes on; else the connection breaks."""
+        return True
+
     def _accept(self) -> None:
         while True:
             client, _ = self._listening.accept()
@@ -113,11 +117,12 @@ class Proxy:
 
     def _copy(self, one: socket.socket, other: socket.socket) -> None:
         with suppress(OSError):
-            while data := one.recv(65536):
+            while (data := one.recv(65536)) and self.passes(one):
                 other.sendall(data)
         for each in (one, other):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+        one.close()
         self._open.discard(one)
 
 

@@ -35,9 +35,17 @@ from tests.interp.serving.served import (
     text_of,
     until,
 )
-from tests.interp.serving.test_kept_conversations import PAYER, call, pay
 from tests.interp.serving.test_misused_servers import sent
-from tests.interp.serving.test_openai_client import CALL, COUNTER, TYPED, Parrot, add
+from tests.interp.serving.test_openai_client import (
+    CALL,
+    COUNTER,
+    PAYER,
+    TYPED,
+    Parrot,
+    add,
+    call,
+    pay,
+)
 from tests.interp.strategies import json_data
 
 JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -180,40 +188,25 @@ def test_a_run_whose_call_is_cancelled_is_cancelled(mode: str) -> None:
     talk(Serving(agents(GREETER, model=slow)), mode, cancel)
 
 
-@MODES
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_vanished_clients_have_their_runs_cancelled_unless_kept(
-    mode: str, is_kept: bool, tmp_path: Path
+    is_kept: bool, tmp_path: Path
 ) -> None:
     slow, store = Slow(), str(tmp_path / "runs.db")
     what = Serving(agents(GREETER, model=slow), record=store if is_kept else None)
 
     with serving(what, as_mcp=True) as port:
-        vanish(port, mode, slow)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        body = request("tools/call", {"name": "greeter", "arguments": {"input": "Hi"}})
+        connection.request("POST", "/mcp", json.dumps(body), NEWER)
+        until(lambda: slow.waiting == 1)
+        connection.close()  # without a word
         slow.may_answer = is_kept
         until(lambda: (slow.cancelled, slow.answered) == (not is_kept, is_kept))
 
     if is_kept:
         with open_store(store) as opened:
             assert [row.status for row in opened.rows()] == ["done"]
-
-
-def vanish(port: int, mode: str, slow: Slow) -> None:
-    """Call, and close the connection without a word when the model is asked."""
-    session = {}
-    if mode == "legacy":
-        who = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-        hello = {"protocolVersion": "2025-11-25", **who}
-        _, headers, _ = ask(port, "/mcp", request("initialize", hello), **JSON)
-        session = {"Mcp-Session-Id": headers["mcp-session-id"]}
-        begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-        ask(port, "/mcp", begun, **JSON, **session)
-    headers = JSON | session if session else NEWER
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    body = request("tools/call", {"name": "greeter", "arguments": {"input": "Hi"}})
-    connection.request("POST", "/mcp", json.dumps(body), headers)
-    until(lambda: slow.waiting == 1)
-    connection.close()
 
 
 def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -304,10 +297,12 @@ def answering(asked: list[str], *answers: ElicitResult) -> Any:
 def test_the_client_asks_its_user_and_gives_the_result(mode: str, tmp_path: Path) -> None:
     yes = ElicitResult(action="accept", content={"allow": True})
     no = ElicitResult(action="accept", content={"allow": False, "reason": "too much"})
-    what, store = payer(tmp_path, PAY, call("pay", '{"sum": 9}'), "Paid once.")
+    others = [call("pay", f'{{"sum": {sum}}}') for sum in (9, 8)]
+    what, store = payer(tmp_path, PAY, *others, "Paid once.")
     asked: list[str] = []
+    answers = answering(asked, yes, no, ElicitResult(action="decline"))
 
-    result = talk(what, mode, calling("payer"), elicitation_callback=answering(asked, yes, no))
+    result = talk(what, mode, calling("payer"), elicitation_callback=answers)
 
     assert text_of(result) == "Paid once."
     assert result.meta
@@ -315,19 +310,10 @@ def test_the_client_asks_its_user_and_gives_the_result(mode: str, tmp_path: Path
         (row,) = opened.rows()
         used = opened.recorded(row.id).state.tools_used
     assert result.meta["gram/run"] == row.id
-    assert asked == [f"May pay(sum: {sum}) be called? (Run {row.id} waits.)" for sum in (3, 9)]
+    assert asked == [f"May pay(sum: {sum}) be called? (Run {row.id} waits.)" for sum in (3, 9, 8)]
     assert [each.result for each in used][:1] == ["paid 3"]
     assert "too much" in str(used[1].error)
-
-
-@MODES
-def test_who_declines_says_no(mode: str, tmp_path: Path) -> None:
-    what, store = payer(tmp_path, PAY, "Not paid.")
-    declined = answering([], ElicitResult(action="decline"))
-    assert text_of(talk(what, mode, calling("payer"), elicitation_callback=declined)) == "Not paid."
-    with open_store(store) as opened:
-        (used,) = opened.recorded(next(iter(opened.rows())).id).state.tools_used
-    assert used.error is not None
+    assert used[2].error is not None
 
 
 @MODES

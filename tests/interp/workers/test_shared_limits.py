@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import pytest
 
-from interp import ConfigurationError, open_store, submit
+from interp import ConfigurationError, submit
 from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
 from interp.workers import SharedLimit, postgres_of, set_shared_limits, shared_limits
-from interp.workers.limits import SharedLimits
+from interp.workers.limits import Permission, SharedLimits
 from interp.workers.looking import forget_dead, seen
 from interp.workers.queue import LaterError
 from tests.interp.cli.process import forked as gram
@@ -22,23 +22,27 @@ from tests.interp.worker_processes import TALKER, ended, ended_without_waits, un
 from tests.interp.worker_threads import working
 
 
-def with_limits(
-    database: str,
-    use: Callable[[SharedLimits, SharedLimits], Awaitable[None]],
-    limits: Mapping[str, SharedLimit] = {},
-) -> None:
-    """Use the limits of a store as two workers do."""
-    with open_store(database) as store:
-        set_shared_limits(store, limits)
-        for name in ("one", "other"):
-            seen(postgres_of(store), name, name)
+@pytest.fixture
+def two(database: str, store: RunStore) -> Iterator[tuple[SharedLimits, SharedLimits]]:
+    """The limits of a store, as two workers keep to them."""
+    for name in ("one", "other"):
+        seen(postgres_of(store), name, name)
     one, other = (SharedLimits(PostgresDatabase(database), name) for name in ("one", "other"))
-    asyncio.run(use(one, other))
+    yield one, other
     one.close()
     other.close()
 
 
-def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> None:
+def ask(limits: SharedLimits, *names: str) -> Permission:
+    return asyncio.run(limits.ask(names))
+
+
+Two: TypeAlias = tuple[SharedLimits, SharedLimits]
+
+
+def test_no_more_requests_are_under_way_at_once_than_may_be(store: RunStore, two: Two) -> None:
+    set_shared_limits(store, {"OpenAI": SharedLimit(at_once=3)})
+
     async def use(one: SharedLimits, other: SharedLimits) -> None:
         asked = [limits.ask(["OpenAI", "OpenAI/x"]) for limits in (one, other) * 10]
         found = await asyncio.gather(*asked)
@@ -48,7 +52,7 @@ def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> No
         await other.ended(granted[0])  # each ends its own: one of these two numbers is not its
         assert (await other.ask(["OpenAI"])).wait == 0
 
-    with_limits(database, use, {"OpenAI": SharedLimit(at_once=3)})
+    asyncio.run(use(*two))
 
 
 @pytest.mark.parametrize(
@@ -59,63 +63,51 @@ def test_no_more_requests_are_under_way_at_once_than_may_be(database: str) -> No
     ],
     ids=["its worker is dead", "it never ends"],
 )
-def test_what_a_worker_had_under_way_counts_no_more(
-    database: str, store: RunStore, passes: str
-) -> None:
-    async def use(one: SharedLimits, other: SharedLimits) -> None:
-        assert (await one.ask(["tenant:acme"])).wait == 0
-        assert (await other.ask(["tenant:acme"])).wait > 0
-        store.database.execute(passes)
-        assert (await other.ask(["tenant:acme"])).wait == 0
-
-    with_limits(database, use, {"tenant:acme": SharedLimit(at_once=1)})
-    if "gram_requests" in passes:
-        return
-    forget_dead(postgres_of(store))
-    assert store.database.execute("SELECT worker FROM gram_requests") == [("other",)]
+def test_what_a_worker_had_under_way_counts_no_more(store: RunStore, two: Two, passes: str) -> None:
+    set_shared_limits(store, {"tenant:acme": SharedLimit(at_once=1)})
+    assert ask(two[0], "tenant:acme").wait == 0
+    assert ask(two[1], "tenant:acme").wait > 0
+    store.database.execute(passes)
+    assert ask(two[1], "tenant:acme").wait == 0
+    if "gram_requests" not in passes:
+        forget_dead(postgres_of(store))
+        assert store.database.execute("SELECT worker FROM gram_requests") == [("other",)]
 
 
-def test_beginnings_are_spread_over_the_minute(database: str) -> None:
-    async def use(one: SharedLimits, other: SharedLimits) -> None:
-        began, granted = time.monotonic(), 0
-        while granted < 30:
-            for limits in (one, other):
-                found = await limits.ask(["OpenAI"])
-                granted += found.wait == 0
-                await asyncio.sleep(min(found.wait, 0.05))
-        # at ten a second; the least time is a measure
-        assert time.monotonic() - began >= 1.8
-
-    with_limits(database, use, {"OpenAI": SharedLimit(per_minute=600)})
+def test_beginnings_are_spread_over_the_minute(store: RunStore, two: Two) -> None:
+    set_shared_limits(store, {"OpenAI": SharedLimit(per_minute=600)})
+    began, granted = time.monotonic(), 0
+    while granted < 30:
+        for limits in two:
+            found = ask(limits, "OpenAI")
+            granted += found.wait == 0
+            time.sleep(min(found.wait, 0.05))
+    # at ten a second; the least time is a measure
+    assert time.monotonic() - began >= 1.8
 
 
-def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
-    async def use(one: SharedLimits, other: SharedLimits) -> None:
-        one.hold_back("OpenAI", 30)
-        one.hold_back("OpenAI", 2)  # said of an earlier request: the longer time holds
-        assert 20 < (await other.ask(["OpenAI", "OpenAI/x"])).wait <= 30
-        assert (await other.ask(["Anthropic"])).wait == 0
-
-    with_limits(database, use)
+def test_when_a_provider_says_when_to_ask_again_all_wait(two: Two) -> None:
+    two[0].hold_back("OpenAI", 30)
+    two[0].hold_back("OpenAI", 2)  # said of an earlier request: the longer time holds
+    assert 20 < ask(two[1], "OpenAI", "OpenAI/x").wait <= 30
+    assert ask(two[1], "Anthropic").wait == 0
 
 
-def test_a_provider_is_left_alone_for_an_hour_at_most(database: str) -> None:
-    async def use(one: SharedLimits, other: SharedLimits) -> None:
-        for provider, seconds in (("OpenAI", 1e12), ("Anthropic", float("inf"))):
-            one.hold_back(provider, seconds)
-            assert 3500 < (await other.ask([provider])).wait <= 3600
-            assert LaterError("later", seconds).seconds == 3600
-
-    with_limits(database, use)
+@pytest.mark.parametrize("seconds", [1e12, float("inf")])
+def test_a_provider_is_left_alone_for_an_hour_at_most(two: Two, seconds: float) -> None:
+    two[0].hold_back("OpenAI", seconds)
+    assert 3500 < ask(two[1], "OpenAI").wait <= 3600
+    assert LaterError("later", seconds).seconds == 3600
 
 
-def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunStore) -> None:
-    async def use(one: SharedLimits, _: SharedLimits) -> None:
+def test_a_request_that_is_cancelled_counts_no_more(store: RunStore, two: Two) -> None:
+    one, _ = two
+    set_shared_limits(store, {"OpenAI": SharedLimit(at_once=1000)})
 
-        async def asked() -> None:
-            permission = await one.ask(["OpenAI"])
-            await one.ended(permission)
+    async def asked() -> None:
+        await one.ended(await one.ask(["OpenAI"]))
 
+    async def use() -> None:
         began = time.monotonic()
         await asked()
         took = time.monotonic() - began
@@ -126,38 +118,34 @@ def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunSto
             await asyncio.wait({task})
         await asyncio.to_thread(one.settle)
 
-    with_limits(database, use, {"OpenAI": SharedLimit(at_once=1000)})
+    asyncio.run(use())
     assert store.database.execute("SELECT number FROM gram_requests") == []
 
 
-def test_a_model_that_does_not_answer_is_asked_by_one_at_a_time(
-    database: str, store: RunStore
-) -> None:
-    async def use(one: SharedLimits, other: SharedLimits) -> None:
-        first, again = one.failed("OpenAI/x", "down"), other.failed("OpenAI/x", "down")
-        assert first == (5.0, True)
-        assert (again[0] <= 5, again[1]) == (True, False)  # both had asked before
-        left_alone = await other.ask(["OpenAI", "OpenAI/x"])
-        assert (left_alone.wait > 4, left_alone.is_held) == (True, True)
-        assert (await other.ask(["OpenAI", "OpenAI/y"])).wait == 0
-        assert shared_limits(store)["OpenAI/x"].is_down
+def test_a_model_that_does_not_answer_is_asked_by_one_at_a_time(store: RunStore, two: Two) -> None:
+    one, other = two
+    first, again = one.failed("OpenAI/x", "down"), other.failed("OpenAI/x", "down")
+    assert first == (5.0, True)
+    assert (again[0] <= 5, again[1]) == (True, False)  # both had asked before
+    left_alone = ask(other, "OpenAI", "OpenAI/x")
+    assert (left_alone.wait > 4, left_alone.is_held) == (True, True)
+    assert ask(other, "OpenAI", "OpenAI/y").wait == 0
+    assert shared_limits(store)["OpenAI/x"].is_down
 
-        passed = "UPDATE gram_buckets SET not_before = 0, probed = probed - ? RETURNING name"
-        store.database.execute(passed, 0)
-        assert (await one.ask(["OpenAI/x"])).is_probe
-        assert (await other.ask(["OpenAI/x"])).is_held
-        store.database.execute(passed, 31)  # whoever asked has died
-        assert (await other.ask(["OpenAI/x"])).is_probe
-        assert other.failed("OpenAI/x", "down") == (10.0, False)
-        assert one.is_held(["OpenAI/x"])
+    passed = "UPDATE gram_buckets SET not_before = 0, probed = probed - ? RETURNING name"
+    store.database.execute(passed, 0)
+    assert ask(one, "OpenAI/x").is_probe
+    assert ask(other, "OpenAI/x").is_held
+    store.database.execute(passed, 31)  # whoever asked has died
+    assert ask(other, "OpenAI/x").is_probe
+    assert other.failed("OpenAI/x", "down") == (10.0, False)
+    assert one.is_held(["OpenAI/x"])
 
-        store.database.execute(passed, 0)
-        assert (await one.ask(["OpenAI/x"])).is_probe
-        one.answered("OpenAI/x")
-        assert not (await other.ask(["OpenAI/x"])).is_probe
-        assert shared_limits(store) == {}
-
-    with_limits(database, use)
+    store.database.execute(passed, 0)
+    assert ask(one, "OpenAI/x").is_probe
+    one.answered("OpenAI/x")
+    assert not ask(other, "OpenAI/x").is_probe
+    assert shared_limits(store) == {}
 
 
 def test_no_run_fails_while_its_model_is_down(store: RunStore, model_server: ModelServer) -> None:
@@ -226,13 +214,11 @@ def test_a_429_keeps_all_workers_from_asking(store: RunStore, model_server: Mode
     assert len(model_server.requests) == 4
 
 
-def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -> None:
-    async def use(one: SharedLimits, _: SharedLimits) -> None:
-        await one.ask(["OpenAI", "tenant:acme"])
-        one.hold_back("Anthropic", 30)
-
+def test_limits_are_listed_changed_and_removed(store: RunStore, two: Two) -> None:
     limit = SharedLimit(at_once=3, per_minute=600)
-    with_limits(database, use, {"openai": limit, "tenant:acme": SharedLimit(at_once=1)})
+    set_shared_limits(store, {"openai": limit, "tenant:acme": SharedLimit(at_once=1)})
+    ask(two[0], "OpenAI", "tenant:acme")
+    two[0].hold_back("Anthropic", 30)
 
     found = shared_limits(store)
     assert list(found) == ["Anthropic", "OpenAI", "tenant:acme"]

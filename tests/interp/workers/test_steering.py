@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -208,6 +209,34 @@ BOSS = """
 """
 
 
+def allowed(store: RunStore) -> str:
+    run = waiting_run(store, 1)
+    decide_run(store, run, True)
+    return run
+
+
+def allowed_at_a_limit(store: RunStore) -> str:
+    run = allowed(store)
+    end_its_time(store, run)
+    return run
+
+
+def allowed_twice(store: RunStore) -> str:
+    run = stopped_in_its_tool(store)
+    with pytest.raises(ApprovalNeeded):
+        resumed(store, run, [])
+    decide_run(store, run, True)
+    return run
+
+
+@pytest.mark.parametrize("make", [allowed, allowed_at_a_limit, allowed_twice])
+def test_a_fork_asks_again_about_what_was_allowed(
+    store: RunStore, make: Callable[[RunStore], str]
+) -> None:
+    (asked,) = store.recorded(fork_run(store, make(store))).state.asks
+    assert asked.may_have_run == (make is allowed_twice)
+
+
 def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) -> None:
     options = {"policy": interp.ask_all, "ends": ApprovalNeeded}
     run = began(store, loads_one(BOSS), calls(1), **options)
@@ -217,22 +246,6 @@ def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) ->
         resume_run(run, model=ScriptedModel([]), record=store)
     after = fork_run(store, run)
     assert [len(store.recorded(each).state.asks) for each in (before, after)] == [1, 0]
-
-
-def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
-    run = stopped_in_its_tool(store)
-    with pytest.raises(ApprovalNeeded):
-        resumed(store, run, [])
-    decide_run(store, run, True)
-    (asked,) = store.recorded(fork_run(store, run)).state.asks
-    assert asked.may_have_run
-
-
-def test_a_fork_of_a_run_at_a_limit_asks_again_about_what_was_allowed(store: RunStore) -> None:
-    run = waiting_run(store, 1)
-    decide_run(store, run, True)
-    end_its_time(store, run)
-    assert len(store.recorded(fork_run(store, run)).state.asks) == 1
 
 
 def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> None:
@@ -279,13 +292,6 @@ def test_a_torn_file_is_imported_and_resumed(store: RunStore, tmp_path: Path) ->
     run = import_run(store, file)
     assert resumed(store, run, done, "two").content == "two"
     assert done == [1]
-
-
-def test_no_file_is_no_run(store: RunStore, tmp_path: Path) -> None:
-    (tmp_path / "a.gram").write_text("(a)\n")
-    with pytest.raises(ValidationError, match="not the record of a run"):
-        import_run(store, tmp_path / "a.gram")
-    assert list(store.rows()) == []
 
 
 def test_a_run_that_is_held_cannot_be_answered(store: RunStore) -> None:

@@ -11,13 +11,15 @@ from hypothesis import given, strategies as st
 
 import interp
 from gram import GramError, Pattern, format_text, loads_one, parse
-from interp import ApprovalPolicy, AssistantRole, Limits, Message, ToolCall, Usage, machine
+from interp import ApprovalPolicy, AssistantRole, Limits, Message, ToolCall, machine
 from interp.errors import ReplayError
+from interp.evaluation.strategies import runs
+from interp.history import RecordedRun
 from interp.history.records import Replayer, read_run, run_text
-from interp.machine import CallTool, ModelReplied, Resumed, State, TimeUp, ToolReturned, start, step
+from interp.machine import ModelReplied, Resumed, State, ToolReturned, start, step
 from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
-from tests.interp.history.replaying.test_nesting import recorded
+from tests.interp.history.replaying.test_timeline import recorded
 from tests.interp.machine.test_any_order import read, workflows
 from tests.paths import tables
 
@@ -27,53 +29,6 @@ AGENT = loads_one("""
   [send:Tool {description: "Sends"} | (to::Text {default: "a\\nb"})==>(::Any)]
 ]
 """)
-ARGUMENTS = ['{"x": 1}', "{}", '{"x": "one"}', "not JSON", '{"to": "\\u0000"}', ""]
-
-
-def drawn(random: Random) -> State:
-    """The State of a run in which models, tools and people answer by chance."""
-    state, effects, _ = start(
-        AGENT,
-        "hello",
-        limits=Limits(iterations=2, run_seconds=random.choice([None, 0.5]), tool_seconds=30),
-        policy=ApprovalPolicy([interp.ApprovalRule("ask", "send", {"to": "*"})]),
-        model=random.choice([None, Model("C", "d/e")]),
-        settings=random.choice([None, {"temperature": 0.5, "seed": None}]),
-        check_results=random.random() < 0.5,
-        run_id="drawn",
-    )
-    waiting, taken = list(effects), 0
-    while waiting and taken < 12:
-        effect = waiting.pop(random.randrange(len(waiting)))
-        event = TimeUp() if random.random() < 0.05 else _answer(effect, random)
-        if isinstance(effect, CallTool) and random.random() < 0.2 and not effect.has_begun:
-            state = step(state, machine.CallBegun(effect.at)).state
-        if random.random() < 0.1:
-            event = Resumed(policy=random.choice([None, ApprovalPolicy()]))
-            waiting = []
-        state, effects, _ = step(state, event)
-        waiting = [] if isinstance(event, TimeUp) else [*waiting, *effects]
-        taken += 1
-    return step(state, Resumed(Limits())).state if state.stopped else state
-
-
-def _answer(effect: object, random: Random) -> machine.Event:
-    match effect:
-        case machine.CallModel(at):
-            names = ["add", "send", "gone"]
-            calls = [
-                ToolCall(f"c{n}", random.choice(names), random.choice(ARGUMENTS))
-                for n in range(random.choice([0, 1, 3]))
-            ]
-            message = Message(AssistantRole, random.choice(["", "text\n\0"]), calls)
-            usage = random.choice([Usage(), Usage(3, 4)])
-            return ModelReplied(at, message, usage, random.random() < 0.1)
-        case machine.Ask(at):
-            return machine.Decided(at, random.random() < 0.5, "no\ud800")
-        case CallTool(at) if random.random() < 0.5:
-            return ToolReturned(at, random.choice(["1", '{"a":[null]}', '"text"']))
-    assert isinstance(effect, CallTool)
-    return machine.CallFailed(effect.at, "it failed")
 
 
 def comes_back(state: State) -> None:
@@ -89,9 +44,11 @@ def comes_back(state: State) -> None:
     found.check()
 
 
-@given(st.randoms(use_true_random=False))
-def test_every_run_comes_back_equal_from_its_text(random: Random) -> None:
-    comes_back(drawn(random))
+@given(runs(AGENT, policy=ApprovalPolicy([interp.ApprovalRule("ask", "send", {"to": "*"})])))
+def test_every_run_comes_back_equal_from_its_text(drawn: RecordedRun) -> None:
+    comes_back(drawn.state)
+    if drawn.state.status is not machine.Status.DONE:
+        comes_back(step(drawn.state, Resumed(Limits(), policy=ApprovalPolicy())).state)
 
 
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 60))
@@ -122,6 +79,11 @@ TALK = interp.ConversationContext([Message(interp.UserRole, "hi"), Message(Assis
         (AGENT, {"input": '{"not": "read"}'}, {}),
         (AGENT, "hello", {"context": TALK, "check_results": False}),
         (AGENT, "hello", {"policy": ApprovalPolicy(otherwise="ask")}),
+        (
+            AGENT,
+            "hello",
+            {"model": Model("C", "d/e"), "settings": {"seed": None}},
+        ),
         (AGENT, "hello", {"limits": Limits(tokens=7, run_seconds=None)}),
         (SIGNED, {"x": 1}, {}),
         (ONE, {"x": 1}, {"context": TALK}),

@@ -117,23 +117,21 @@ def submitted(store: RunStore) -> str:
     return run
 
 
-def drive(
-    address: str, run: str, log: Path, point: int = 0, seed: int | None = None, sync: bool = True
-) -> int:
+def drive(address: str, run: str, log: Path, point: int = 0, seed: int | None = None) -> int:
     """Go on with a run to its end; returns how many points it passed.
 
     What a killed process had sent to a server is carried out after its death, perhaps just after
     the run was read here; then it is read again.
     """
     try:
-        return _driven(address, run, log, point, seed, sync)
+        return _driven(address, run, log, point, seed)
     except RunTakenError as error:
         if "has gone on with it since it was read" not in str(error):
             raise
-    return _driven(address, run, log, point, seed, sync)
+    return _driven(address, run, log, point, seed)
 
 
-def _driven(address: str, run: str, log: Path, point: int, seed: int | None, sync: bool) -> int:
+def _driven(address: str, run: str, log: Path, point: int, seed: int | None) -> int:
     crash = Crash(point)
     worker = Worker(log, crash, seed)
     append = Lease.append
@@ -146,11 +144,7 @@ def _driven(address: str, run: str, log: Path, point: int, seed: int | None, syn
     with pytest.MonkeyPatch.context() as patch, open_store(address) as store:
         patch.setattr(Lease, "append", watched)  # to end the process around it
         kept_in, kept = StoredRun.of(store, run)
-        going_on = Run(kept.state, worker.library, model=worker, record=kept_in)
-        if sync:
-            going_on.finish()
-        else:
-            asyncio.run(going_on.afinish())
+        Run(kept.state, worker.library, model=worker, record=kept_in).finish()
     return crash.passed
 
 

@@ -6,16 +6,15 @@ import os
 import signal
 import socket
 import sqlite3
-import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from benchmarks.hardships import Proxy
 from interp import Run, ToolLibrary, open_store, resume_run, tool
 from interp.errors import RunTakenError, StoreError
 from interp.history import RunFacts, RunStore
@@ -82,7 +81,7 @@ def test_runs_that_are_killed_at_random_end_as_if_nothing_had_happened(
         is_done = False
         while not is_done:
             done, begun = answered(store, run), len(lines(log))
-            args = (address, run, log, 0, int(seed * 1000), False)
+            args = (address, run, log, 0, int(seed * 1000))
             process = processes.Process(target=drive, args=args)
             process.start()
             more = begun + random.randrange(1, 6)  # so that each process gets some way
@@ -224,68 +223,38 @@ def test_a_file_that_is_locked_for_a_while_is_waited_for(tmp_path: Path, expecte
         assert store.recorded(run).state == expected
 
 
-@contextmanager
-def cutting(server: PostgresServer, folder: Path) -> Iterator[tuple[Path, threading.Event]]:
-    """A way to the server that is cut, once its event is set, after the next request was answered.
+class Cut(Proxy):
+    """A way to the server that breaks, once ``cut`` is set, after it carried out a request.
 
-    The server has carried the request out, and whoever asked does not hear of it.
+    Whoever asked does not hear of that.
     """
-    path, cut = folder / ".s.PGSQL.5432", threading.Event()
-    listening = socket.socket(socket.AF_UNIX)
-    listening.bind(str(path))
-    listening.listen()
 
-    def serve() -> None:
-        while True:
-            try:
-                client, _ = listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=carry, args=[client], daemon=True).start()
+    def __init__(self, target: Path) -> None:
+        self.cut = threading.Event()
+        super().__init__(target)
 
-    def carry(client: socket.socket) -> None:
-        with client, socket.socket(socket.AF_UNIX) as database:
-            database.connect(str(server.folder / ".s.PGSQL.5432"))
-            forward = threading.Thread(target=copy, args=[client, database, False], daemon=True)
-            forward.start()
-            copy(database, client, True)
-
-    def copy(source: socket.socket, target: socket.socket, is_answer: bool) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                if is_answer and cut.is_set():
-                    cut.clear()
-                    break
-                target.sendall(data)
-        for each in (source, target):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield folder, cut
-    finally:
-        listening.close()
+    def passes(self, source: socket.socket) -> bool:
+        """Whether what comes from there goes on."""
+        is_broken = source.family == socket.AF_UNIX and self.cut.is_set()
+        if is_broken:
+            self.cut.clear()
+        return not is_broken
 
 
 def test_a_connection_that_is_lost_inside_a_commit_loses_and_doubles_nothing(
     postgres: PostgresServer, database: str
 ) -> None:
-    # the path of a socket has to be short
-    with (
-        tempfile.TemporaryDirectory(prefix="gram-cut-") as short,
-        cutting(postgres, Path(short)) as (folder, cut),
-        open_store(database.replace(str(postgres.folder), str(folder))) as store,
-    ):
+    way, name = Cut(postgres.folder), database.partition("@/")[2].partition("?")[0]
+    with open_store(f"postgresql://postgres@127.0.0.1:{way.port}/{name}") as store:
         store.create("one", "(:Run)", RunFacts("a"))
         for number in range(3):
-            cut.set()
+            way.cut.set()
             claim = store.claim("one")
-            cut.set()
+            way.cut.set()
             claim.append(f"(:A {{n: {number}}})", f"(:B {{n: {number}}})")
-            cut.set()
+            way.cut.set()
             claim.append(f"(:C {{n: {number}}})")
-            cut.set()
+            way.cut.set()
             claim.let_go("stopped", Usage(0, 0))
         entries = store.entries("one")
 
@@ -305,7 +274,7 @@ def test_runs_go_on_while_the_server_is_restarted(
             for run in some:
                 while True:
                     try:
-                        drive(database, run, logs[run], seed=1, sync=False)
+                        drive(database, run, logs[run], seed=1)
                         break
                     except StoreError:  # a process that cannot reach the server is begun again
                         time.sleep(0.1)
