@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import unicodedata
 from pathlib import Path
 from typing import NoReturn
 
@@ -48,12 +47,6 @@ def test_names_of_files_are_safe_and_as_different_as_those_of_tests(both: list[s
         assert made.strip(".-") == made or made == "-"
         assert len(made.encode()) < 200
     assert one != other
-
-
-@given(st.from_regex(r"[\w](?:[\w.-]{0,20}[\w])?", fullmatch=True))
-def test_a_name_that_is_safe_is_kept(name: str) -> None:
-    plain = unicodedata.normalize("NFC", name)
-    assert file_name(plain) == plain
 
 
 def test_a_run_that_ends_at_a_limit_is_recorded(tmp_path: Path) -> None:

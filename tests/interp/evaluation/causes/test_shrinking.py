@@ -185,14 +185,6 @@ def test_live_instructions_and_messages_shrink_too(tmp_path: Path) -> None:
     assert found.requests > found.runs
 
 
-def test_live_another_model_can_be_named(tmp_path: Path) -> None:
-    program = gram.parse('(a:Agent {model: "OpenAI/gpt-4o", instruction: "Be kind."})')
-    run = kept(tmp_path / "named.run.gram", program, ["bad"])
-    found = shrink(run, lambda _: True, model="Offline/rehearsal", repeats=1)
-    assert found.is_minimal
-    assert str(found.state.model) == "Offline/rehearsal"
-
-
 def test_live_an_answer_of_another_type_is_no_failure_and_no_model_ends_it(tmp_path: Path) -> None:
     text = '[a:Agent {model: "Offline/rehearsal", instruction: "Say BAD."} | [:Answer:Integer]]'
     file = kept(tmp_path / "typed.run.gram", gram.parse(text), ["3"])

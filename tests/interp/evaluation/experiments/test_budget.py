@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError
 from interp import ConfigurationError, ab
 from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
 from interp.evaluation.experiments import Forecast, Score
@@ -110,15 +109,6 @@ def test_what_is_not_known_keeps_no_budget() -> None:
     assert "the tokens of a run is not known" in found.stopped
 
 
-@pytest.mark.parametrize(
-    ("limits", "message"),
-    [({"tokens": 0}, "tokens must be a number above 0, got 0"), ({"cost": "5"}, "got '5'")],
-)
-def test_a_limit_is_a_number_above_zero(limits: Any, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        Budget(**limits)
-
-
 # --- pilots
 
 
@@ -163,8 +153,3 @@ def test_what_is_known_of_the_runs_and_their_budget_is_told(
     )  # fmt: skip
     for said, note in zip(notes, told[0].notes[-len(notes) :], strict=True):
         assert note.startswith(said)
-
-
-def test_a_pilot_of_all_cases_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="a pilot has fewer cases than all 3 cases, got 3"):
-        ab(cases(3), {"a": arm(right)}, pilot=3)

@@ -17,7 +17,6 @@ from interp import (
     ValidationError,
     begin,
     load_run,
-    timeline,
     tool,
 )
 from interp.evaluation.strategies import check_runs, libraries, models, runs
@@ -156,29 +155,6 @@ def test_an_invariant_whose_code_would_not_run_is_refused() -> None:
     for invariant, kind in ((waits, "coroutine"), (yields, "generator")):
         with pytest.raises(ArgumentError, match=f"plain function, got a {kind} function"):
             check_runs(SHOP, invariant)
-
-
-def test_an_invariant_may_say_no_and_what_it_raises_comes_as_it_is() -> None:
-    def says_nothing(drawn: RecordedRun) -> bool:
-        return drawn.content == ""
-
-    def fails(_: RecordedRun) -> None:
-        raise KeyError("mine")
-
-    with pytest.raises(AssertionError, match="says_nothing does not hold"):
-        check_runs(SHOP, says_nothing)
-    with pytest.raises(KeyError, match="mine"):
-        check_runs(SHOP, fails)
-
-
-def test_whether_people_were_asked_can_be_told() -> None:
-    def asks_before_it_pays(drawn: RecordedRun) -> None:
-        for entry in timeline(drawn).entries:
-            assert entry.name != "pay" or entry.result is None or entry.approval
-
-    check_runs(SHOP, asks_before_it_pays, policy=ApprovalPolicy(otherwise="ask"))
-    with pytest.raises(AssertionError):
-        check_runs(SHOP, asks_before_it_pays)
 
 
 def test_tools_that_keep_something_are_made_anew_for_each_run() -> None:

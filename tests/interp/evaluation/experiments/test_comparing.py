@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,20 @@ from scipy import stats
 
 from benchmarks.calibration import EFFECTS, effects_found
 from gram import ArgumentError
-from interp import ValidationError, ab
-from interp.evaluation import Arm, Trial
+from interp import Case, ab
+from interp.evaluation import Arm, RubricJudge, Trial
 from interp.evaluation.experiments import what_it_finds
-from interp.evaluation.experiments.comparing import contrasts_of, crossed
+from interp.evaluation.experiments.comparing import Scores, contrasts_of, crossed, pass_rate, slices
 from interp.evaluation.experiments.report import report
-from tests.interp.evaluation.experiments.worlds import PROGRAM, Answering, arm, cases, right, wrong
+from tests.interp.evaluation.experiments.worlds import (
+    PROGRAM,
+    Answering,
+    arm,
+    cases,
+    half,
+    right,
+    wrong,
+)
 
 TWO_BY_THREE = {
     "size": {"small": Arm(), "large": Arm()},
@@ -87,11 +95,6 @@ def test_effects_are_means_over_the_others_and_a_pair_is_what_is_more_together()
     assert "one and two interact" in report(found)
 
 
-def test_many_arms_have_a_row_each() -> None:
-    found = ab(cases(2), {"base": arm(right)}, factors=TWO_BY_THREE, seed=1)
-    assert any(each.startswith("small, plain") for each in found.table().splitlines())
-
-
 @pytest.mark.parametrize(
     ("arms", "factors", "message"),
     [
@@ -104,13 +107,6 @@ def test_many_arms_have_a_row_each() -> None:
 def test_a_matrix_that_cannot_be_is_refused(arms: Any, factors: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         crossed(arms, factors)
-
-
-def test_an_edited_plan_of_another_matrix_is_another_experiment(tmp_path: Path) -> None:
-    both = {"size": {"small": Arm(), "large": arm(wrong)}}
-    ab(cases(3), {"base": arm(right)}, factors=both, seed=1, out=tmp_path)
-    with pytest.raises(ValidationError, match="another experiment is in this folder"):
-        ab(cases(3), {"base": arm(right)}, factors=TWO_BY_THREE, seed=1, out=tmp_path)
 
 
 # --- simulations
@@ -142,31 +138,6 @@ def test_an_effect_of_the_size_that_is_told_is_found_as_often_as_is_told(
     assert stats.binom.cdf(found * experiments, experiments, 0.8) > 0.0005
 
 
-def test_simulated_models_in_a_matrix_show_the_effect_that_they_have() -> None:
-    """Models that are right in 45 % of runs, or in 95 %; the other factor does nothing."""
-
-    def model(rate: float, seed: int) -> Answering:
-        rng = np.random.default_rng(seed)
-        return Answering(lambda text: text.upper() if rng.random() < rate else text)
-
-    factors = {
-        "model": {"weak": Arm(model=model(0.45, 1)), "strong": Arm(model=model(0.95, 2))},
-        "tone": {"plain": Arm(), "warm": Arm(edits=[lambda agent: agent])},
-    }
-
-    found = ab(cases(40), {"base": arm(right)}, factors=factors, seed=1, jobs=1)
-
-    one, other, pair = found.comparisons
-    assert one.is_significant
-    assert one.interval is not None
-    assert one.interval.low < 0.5 < one.interval.high
-    assert not other.is_significant
-    assert not pair.is_significant
-    main, both = what_it_finds(found.plan)
-    assert main.startswith("40 cases find a main effect in passed of ")
-    assert both.startswith("40 cases find an interaction in passed of ")
-
-
 def test_cases_of_clusters_find_what_as_many_clusters_do() -> None:
     alike = [evolve(each, cluster=str(number // 4)) for number, each in enumerate(cases(32))]
     of_clusters = ab(alike, {"a": arm(right), "b": arm(wrong)}, seed=1)
@@ -174,3 +145,88 @@ def test_cases_of_clusters_find_what_as_many_clusters_do() -> None:
     assert [each.replace("clusters", "cases") for each in what_it_finds(of_clusters.plan)] == [
         *what_it_finds(of_cases.plan)
     ]
+
+
+# --- slices
+
+
+def kinds_of(kinds: str, clusters: str = "") -> list[Case]:
+    groups: list[str | None] = [*clusters] or [None] * len(kinds)
+    return [
+        Case(name=str(n), input="hi", columns={"kind": kind}, cluster=group)
+        for n, (kind, group) in enumerate(zip(kinds, groups, strict=True))
+    ]
+
+
+def test_two_slices_are_one_test_which_is_fisher_s() -> None:
+    passed: Scores = [[1.0]] * 8 + [[0.0]] * 4
+    found = slices(kinds_of("aaaaaaaabbbb"), passed, ["kind"])
+    assert [each.rate.value for each in found] == [1, 0]
+    exact = 2 * stats.fisher_exact([[8, 0], [0, 4]], "greater").pvalue
+    assert [each.p_value for each in found] == pytest.approx([exact] * 2)
+    assert [each.p_corrected for each in found] == [each.p_value for each in found]
+
+
+def test_several_slices_are_corrected_together() -> None:
+    rng = np.random.default_rng(1)
+    passed = rng.integers(0, 2, (30, 1)).astype(float).tolist()
+    found = slices(kinds_of("abc" * 10), passed, ["kind"])
+    smallest = min(each.p_value for each in found if each.p_value is not None)
+    assert min(each.p_corrected or 0 for each in found) == pytest.approx(min(1, 3 * smallest))
+
+
+def test_a_slice_of_all_cases_alike_is_seldom_found() -> None:
+    rng = np.random.default_rng(2)
+    wrong = 0
+    for _ in range(40):
+        shared = rng.random(12) < 0.6  # clusters of three, whose cases are all alike
+        passed = [[float(shared[n // 3])] for n in range(36)]
+        given = kinds_of("aaabbb" * 6, "".join(chr(65 + n // 3) for n in range(36)))
+        wrong += any((each.p_corrected or 1) <= 0.05 for each in slices(given, passed, ["kind"]))
+
+    assert wrong <= stats.binom.isf(0.0005, 40, 0.05)
+
+
+def test_clusters_that_are_in_several_slices_are_not_tested() -> None:
+    found = slices(kinds_of("abab", "xxyy"), [[1.0], [0.0]] * 2, ["kind"])
+    assert [each.p_value for each in found] == [None, None]
+
+
+def test_cases_of_a_cluster_say_less_than_as_many_others() -> None:
+    passed: Scores = [[1.0]] * 15 + [[0.0]] * 15
+    alone = pass_rate(kinds_of("a" * 30), passed).interval
+    clusters = "".join(str(n // 5) for n in range(30))
+    together = pass_rate(kinds_of("a" * 30, clusters), passed).interval
+    assert alone
+    assert together
+    assert together.high - together.low > 1.5 * (alone.high - alone.low)
+
+
+def test_arms_are_compared_in_each_slice_by_clusters_and_with_one_judge() -> None:
+    def verdict(text: str) -> str:
+        return json.dumps({"score": json.loads(text)["answer"].isupper(), "reason": "capitals"})
+
+    given = [
+        Case(
+            name=f"case {n}",
+            input=f"say {n}",
+            judge="It shouts",
+            max_seconds=60,
+            columns={"kind": "odd" if n % 2 else "even"},
+            cluster=str(n // 4),
+        )
+        for n in range(32)
+    ]
+    judge = RubricJudge(model=Answering(verdict))
+
+    found = ab(given, {"quiet": arm(wrong), "half": arm(half)}, judge=judge, seed=1)
+
+    (whole,) = found.comparisons
+    assert (whole.difference, whole.clusters, whole.test) == (0.5, 8, "sign flips of clusters")
+    assert (whole.p_value, whole.smallest_p) == (2 / 2**8, 2 / 2**8)
+    slices_found = found.compared_by("kind")
+    assert [(kind, each.difference) for kind, each in slices_found] == [("even", 0), ("odd", 1)]
+    assert [each.p_corrected for _, each in slices_found] == [1, 2 * 2 / 2**8]
+    assert "32 cases in 8 clusters × 2 arms" in found.table()
+    (usage, _) = found.judges["passed"]
+    assert usage.total_tokens is None  # the judge of this test counts none
