@@ -56,6 +56,16 @@ def _is_about(what: str | Sequence[str], said: str) -> bool:
     return any(re.search(each, said, re.IGNORECASE) for each in words)
 
 
+class CallNotMadeError(ModelError):
+    """The model tried to call a tool, and its provider could not read the call.
+
+    Attributes:
+        generation: What the model wrote.
+    """
+
+    generation: str
+
+
 def failed(
     body: object,
     *,
@@ -100,7 +110,9 @@ def failed(
         known = hint_about(f"{said} {_place_in(body)}", model)
         hint = NO_RESPONSES if is_unknown_path else known or hint
     reported = f"answered {status}" if status else "reports an error"
-    return ModelError(
+    written = [each.get("failed_generation") for each in _errors_in(body)]  # as Groq calls it
+    generation = next((each for each in written if isinstance(each, str)), None)
+    error = (ModelError if generation is None else CallNotMadeError)(
         without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
         code=code,
@@ -108,6 +120,9 @@ def failed(
         retriable=retriable,
         retry_after=_retry_after(headers or {}),
     )
+    if isinstance(error, CallNotMadeError):
+        error.generation = generation or ""
+    return error
 
 
 NO_RESPONSES: Final = "does the server speak the Responses API? --dialect tools is Chat Completions"

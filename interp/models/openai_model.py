@@ -25,9 +25,9 @@ from ..secrets import hide, without_keys
 from . import providers
 from .chat import ChatCompletions
 from .connections import Pace
-from .failures import awith_retries, learn, quoted, too_large
+from .failures import CallNotMadeError, awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, is_own_server
-from .reply_reading import Reply
+from .reply_reading import Reply, call_in_text, call_not_made
 from .responses import Responses
 from .server import Server, import_network
 from .server_events import EventReader, is_crowded, json_or_problem
@@ -226,13 +226,20 @@ class OpenAIModel:
                 await opened.enter_async_context(aclosing(coming))
                 return await anext(coming), coming, opened.pop_all()
 
-        async with server.client() as client:  # the first takes a second
-            piece, coming, opened = await awith_retries(ask, self._attempts)
-            async with opened:
-                while not isinstance(piece, Reply):
-                    yield piece
-                    piece = await anext(coming)
-            reply = piece
+        try:
+            async with server.client() as client:  # the first takes a second
+                piece, coming, opened = await awith_retries(ask, self._attempts)
+                async with opened:
+                    while not isinstance(piece, Reply):
+                        yield piece
+                        piece = await anext(coming)
+                reply = piece
+        except CallNotMadeError as error:
+            reply = call_not_made(request, error)
+        message = reply.message
+        if not message.tool_calls and (name := call_in_text(request.tools, message.content)):
+            told = "%s wrote a call of %s as text: does its server support tools?"
+            _log.warning(told, request.model, name)
         is_own = is_own_server(request.model, server.where)
         yield reply if is_own else reply._replace(server=server.where)
 

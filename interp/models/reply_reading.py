@@ -25,7 +25,7 @@ from ..json_text import Json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
-from .failures import failed, quoted, reported_in
+from .failures import CallNotMadeError, failed, quoted, reported_in
 from .typed_answers import with_its_answer
 
 if TYPE_CHECKING:
@@ -320,3 +320,18 @@ def call_in_text(tools: Iterable[Pattern], text: str) -> str | None:
         (name for name in names if re.search(rf"(?<!\w){re.escape(wire_name(name))}(?!\w)", text)),
         None,
     )
+
+
+def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
+    """The reply in which a model tried to call a tool, for the error of a provider about it.
+
+    What the model wrote is taken for the arguments, so it is told what is wrong with them.
+
+    Raises:
+        CallNotMadeError: The request has no tools.
+    """
+    names = [wire_name(view(tool_spec_name, tool)) for tool in request.tools]
+    if not names:
+        raise error
+    named = next((name for name in names if name in error.generation), names[0])
+    return Reply(Message(AssistantRole, "", [ToolCall("call_0", named, error.generation)]))

@@ -19,9 +19,8 @@ from interp.history.replaying import Replay
 from interp.machine import Request
 from interp.models.failures import failed, hint_about
 from interp.models.providers import Dialect
-from interp.models.reply_reading import call_in_text
-from lenses_ext import Model, create_agent_pattern, each_agent_tool
-from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from lenses_ext import Model, create_agent_pattern
+from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 from tests.paths import DATA
 
 UNUSABLE = [
@@ -216,29 +215,42 @@ def test_what_the_provider_behind_a_gateway_says_is_told(raw: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("text", "warned"),
     [
-        ('<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>', "sayHello"),
-        ('<function=sayHello>{"personName": "A"}</function>', "sayHello"),
-        ('[TOOL_CALLS] [{"name": "sayHello", "arguments": {}}]', "sayHello"),
-        ('```json\n{"name": "sayHello", "parameters": {"personName": "A"}}\n```', "sayHello"),
-        ('{"name": "another", "arguments": {}}', None),
-        ("I can sayHello to you.", None),
+        ('<tool_call>{"name": "sayHello", "arguments": {}}</tool_call>', True),
+        ('<function=sayHello>{"personName": "A"}</function>', True),
+        ('[TOOL_CALLS] [{"name": "sayHello", "arguments": {}}]', True),
+        ('```json\n{"name": "sayHello", "parameters": {"personName": "A"}}\n```', True),
+        ('{"name": "another", "arguments": {}}', False),
+        ("I can sayHello to you.", False),
     ],
 )
-def test_a_call_that_was_written_as_text_is_known(
-    hello_world: Pattern, text: str, name: str | None
-) -> None:
-    assert call_in_text(each_agent_tool.collect()(hello_world), text) == name
+def test_a_call_that_was_written_as_text_is_warned_about(
+    hello_world: Pattern, model_server: ModelServer, caplog: pytest.LogCaptureFixture,
+    text: str, warned: bool,
+) -> None:  # fmt: skip
+    model_server.will_say(text)
+    assert run(hello_world, "hi", hello_world_tool_library).content == text
+    assert ("wrote a call of sayHello as text" in caplog.text) == warned
 
 
-def test_a_call_that_a_provider_could_not_read_is_asked_for_again(
-    hello_world: Pattern, model_server: ModelServer
+@pytest.mark.parametrize("streaming", [False, True])
+def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
+    hello_world: Pattern, model_server: ModelServer, streaming: bool
 ) -> None:
     error = {"message": "Failed to call a function.", "code": "tool_use_failed"}
-    model_server.will_say(Answer({"error": error}, 400, {"retry-after": "0"}), "Done.")
+    error["failed_generation"] = '<function=sayHello{"personName": "Al"</function>'
+    events = [delta("a"), {"error": error}] if streaming else None
+    answer = Answer({"error": error}, 200 if streaming else 400, events=events)
+    model_server.will_say(answer, "Done.")
+    begun = interp.begin(hello_world, "hi", hello_world_tool_library)
+    if streaming:
+        list(begun.stream())
 
-    assert run(hello_world, "hi", hello_world_tool_library).content == "Done."
+    (used,) = begun.finish().tools_used
+
+    assert (used.tool_name, used.args_text) == ("sayHello", error["failed_generation"])
+    assert used.error in model_server.requests[1]["messages"][-1]["content"]
 
 
 NO_TOOLS = "Function tools with reasoning_effort are not supported for m. Please use /v1/responses."
