@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
+from importlib.resources import files
 from itertools import pairwise
 from statistics import mean
 from typing import Final, NamedTuple
 from unicodedata import east_asian_width
 
-from gram.display import Content, Markup, element
+from gram.display import Content, Markup, element, markup_of
 from gram.errors import expect
 
 from ..cycles import cycles
@@ -66,9 +67,9 @@ class Layout(NamedTuple):
 
 
 def lay_out(
-    sizes: Mapping[str, tuple[float, float]], arrows: Sequence[Arrow], *, gap: float
+    sizes: Mapping[str, tuple[float, float]], arrows: Mapping[int, Arrow], *, gap: float
 ) -> Layout:
-    """Lay out boxes of known sizes, with a gap between layers."""
+    """Lay out boxes of known sizes, and arrows by their indexes, with a gap between layers."""
     forward, layer = _without_cycles(sizes, arrows)
     columns: list[dict[object, list[object]]] = [{} for _ in {*layer.values()}]
     for key in sizes:
@@ -107,13 +108,13 @@ def lay_out(
 
 
 def _without_cycles(
-    sizes: Mapping[str, object], arrows: Sequence[Arrow]
+    sizes: Mapping[str, object], arrows: Mapping[int, Arrow]
 ) -> tuple[list[int], dict[str, int]]:
     """The arrows but those that lead back, and the layer of each box: behind all before it."""
     none: dict[str, list[str]] = {key: [] for key in sizes}
-    ends = none | grouped((each.source, each.target) for each in arrows)
+    ends = none | grouped((each.source, each.target) for each in arrows.values())
     back = {(way[-1], way[0]) for way in cycles(ends)}
-    forward = [index for index, each in enumerate(arrows) if each[:2] not in back]
+    forward = [index for index, each in arrows.items() if each[:2] not in back]
     before = none | grouped((arrows[index].target, arrows[index].source) for index in forward)
     layer: dict[str, int] = {}
     for key in TopologicalSorter(before).static_order():
@@ -125,7 +126,6 @@ _STYLE: Final = (
     "svg{color-scheme:light dark;color:#1d1f23}"
     "@media(prefers-color-scheme:dark){svg{color:#e8e8e4;background:#15171a}}"
 )
-_FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 _COLOURS: Final = {"agent": "#8467d7", "tool": "#2f8fb0", "undefined": "#d0483e"}
 _RAN, _FAILED = "#2e9e63", "#d0483e"
 _NAME, _DETAIL, _LINE, _MARGIN, _GAP = 14, 12, 18, 16, 52
@@ -156,23 +156,11 @@ def to_svg(drawing: Drawing, *, standalone: bool = True) -> Markup:
     picture = _Picture(drawing)
     width, height = picture.width + 2 * _MARGIN, picture.height + 2 * _MARGIN
     names = [*(each.name for each in drawing.groups), *(each.name for each in drawing.nodes)]
-    marker = element(
-        "marker",
-        element("path", d="M0 0 8 4 0 8z", fill="currentColor", fill_opacity=0.7),
-        id="head", viewBox="0 0 8 8", refX=8, refY=4,
-        markerWidth=8, markerHeight=8, orient="auto-start-reverse", markerUnits="userSpaceOnUse",
-    )  # fmt: skip
-    return element(
-        "svg",
-        element("title", shortened(", ".join(filter(None, names)), 200)),
-        element("style", Markup(_STYLE)) if standalone else None,
-        element("defs", marker),
-        picture.drawn(),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"{-_MARGIN} {-_MARGIN} {width:g} {height:g}",
-        width=f"{width:g}", height=f"{height:g}", role="img",
-        font_family=_FONT, font_size=_DETAIL, fill="currentColor",
-    )  # fmt: skip
+    style = element("style", Markup(_STYLE)) if standalone else ""
+    said = {"title": element("title", shortened(", ".join(filter(None, names)), 200))}
+    sizes = {"margin": -_MARGIN, "width": f"{width:g}", "height": f"{height:g}"}
+    frame = files(__package__).joinpath("frame.svg").read_text("utf-8").strip()
+    return Markup(frame.format(**said, **sizes, style=style, drawn=markup_of(picture.drawn())))
 
 
 class _Picture:
@@ -203,15 +191,13 @@ class _Picture:
                 found = layouts[each.key]
                 width = max(found.width, title) + 2 * _MARGIN
                 sizes[each.key] = (width, found.height + top + self._below(each.key))
-        arrows, indexes = [], []
+        arrows: dict[int, Arrow] = {}
         for index, edge in enumerate(self._drawing.edges):
             ends = self._within(edge.source, inside), self._within(edge.target, inside)
             if None not in ends and ends[0] != ends[1] and edge.kind not in _FREE:
                 label = _width(shortened(edge.words), _DETAIL)
-                arrows.append(Arrow(ends[0] or "", ends[1] or "", label + 24 if label else 0))
-                indexes.append(index)
-        layout = lay_out(sizes, arrows, gap=_GAP)
-        return layout._replace(turns={indexes[key]: way for key, way in layout.turns.items()})
+                arrows[index] = Arrow(ends[0] or "", ends[1] or "", label + 24 if label else 0)
+        return lay_out(sizes, arrows, gap=_GAP)
 
     def _below(self, group: str) -> float:
         """The space below the nodes of a group, which an arrow to its next round needs."""
