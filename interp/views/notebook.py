@@ -73,8 +73,7 @@ def _of_message(message: Message) -> tuple[Content, ...]:
 def _rows(rows: Iterable[Iterable[Content]]) -> Markup:
     style = "text-align:left;vertical-align:top;white-space:pre-wrap"
     return element(
-        "table",
-        (element("tr", (element("td", cell, style=style) for cell in row)) for row in rows),
+        "table", (element("tr", (element("td", cell, style=style) for cell in row)) for row in rows)
     )
 
 
@@ -99,7 +98,10 @@ def load_ipython_extension(shell: Any) -> None:
 
     def gram(line: str, cell: str) -> None:
         name = line.strip()
-        faults = _faults(cell)
+        try:
+            faults = check_program(parse_program(cell, _CELL))
+        except GramDecodeError:
+            faults = tuple(map(syntax_fault, syntax_errors(cell, _CELL)))
         for fault in faults:
             display(_form(fault), raw=True)
         if only_errors(faults):
@@ -133,13 +135,6 @@ def load_ipython_extension(shell: Any) -> None:
 
 def _is_program(value: object) -> bool:
     return isinstance(value, Pattern) and is_runnable(value)
-
-
-def _faults(cell: str) -> tuple[Diagnostic, ...]:
-    try:
-        return check_program(parse_program(cell, _CELL))
-    except GramDecodeError:
-        return tuple(map(syntax_fault, syntax_errors(cell, _CELL)))
 
 
 def _form(fault: Diagnostic) -> dict[str, str]:

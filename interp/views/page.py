@@ -80,27 +80,26 @@ def table(
             raise ArgumentError(
                 f"a row has {counted(len(line), 'cell')} for {counted(len(headers), 'header')}"
             )
-    sides = [_side(column) for column in zip(*lines, strict=True)] or [None] * len(headers)
-    head = [
-        element("th", header, scope="col", class_=side)
-        for header, side in zip(headers, sides, strict=True)
-    ]
+    sides = [
+        "right" if all(isinstance(cell, int | float) for cell in column) else None
+        for column in zip(*lines, strict=True)
+    ] or [None] * len(headers)
+    pairs = zip(headers, sides, strict=True)
+    head = [element("th", header, scope="col", class_=side) for header, side in pairs]
+    body = []
+    for line in lines:
+        cells = zip(line[1:], sides[1:], strict=True)
+        named = [element("th", _shown(cell), scope="row") for cell in line[:1]]
+        rest = (element("td", _shown(cell), class_=side) for cell, side in cells)
+        body.append(element("tr", named, rest))
     whole = element(
         "table",
         element("caption", caption) if caption else None,
         element("thead", element("tr", head)),
-        element("tbody", (_row(line, sides) for line in lines)),
+        element("tbody", body),
     )
     label = caption or ", ".join(headers)
     return element("div", whole, class_="table", role="region", tabindex=0, aria_label=label)
-
-
-def _row(line: Sequence[Cell], sides: Sequence[str | None]) -> Markup:
-    cells = [
-        element("td", _shown(cell), class_=side) for cell, side in zip(line, sides, strict=True)
-    ]
-    named = [element("th", _shown(cell), scope="row") for cell in line[:1]]
-    return element("tr", named, cells[1:])
 
 
 def facts(named: Mapping[str, Cell]) -> Markup:
@@ -109,23 +108,13 @@ def facts(named: Mapping[str, Cell]) -> Markup:
     >>> facts({"calls": 3})
     '<dl class="facts"><div><dt>calls</dt><dd>3</dd></div></dl>'
     """
-    return element(
-        "dl",
-        (
-            element("div", element("dt", name), element("dd", _shown(value)))
-            for name, value in named.items()
-            if value not in (None, "")
-        ),
-        class_="facts",
-    )
+    known = ((name, value) for name, value in named.items() if value not in (None, ""))
+    rows = ((element("dt", name), element("dd", _shown(value))) for name, value in known)
+    return element("dl", (element("div", row) for row in rows), class_="facts")
 
 
 def _shown(cell: Cell) -> Content:
     return str(cell) if isinstance(cell, int | float) else cell
-
-
-def _side(column: Sequence[Cell]) -> str | None:
-    return "right" if all(isinstance(cell, int | float) for cell in column) else None
 
 
 # --- plots

@@ -18,7 +18,7 @@ from gram.display import Content, Markup, element
 from gram.errors import expect
 from gram.words import counted
 from lenses_ext import drawing_of, to_svg
-from lenses_ext.drawings import Drawing, Edge, Node
+from lenses_ext.drawings import Drawing, Node
 from lenses_ext.workflows import grouped
 
 from ..files import File
@@ -78,10 +78,8 @@ class RunLines:
         began = "" if entry.started is None else f"+{entry.started:.2f}"
         took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
         who = f"{entry.who}: " if by_whom and not entry.is_frame else ""
-        place = (
-            f"{position_of(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
-        )
-        return [(place, ""), *said_of(entry)]
+        place = f"{position_of(entry):<{self._width}}{began:>9}{took:>10}"
+        return [(f"{place}  {'  ' * entry.level}{who}", ""), *said_of(entry)]
 
 
 def said_of(entry: Entry) -> list[tuple[str, str]]:
@@ -161,11 +159,8 @@ def cost_of(found: Entry | Timeline) -> str:
 def _tokens(usage: Usage) -> str:
     if usage.total_tokens is None:
         return "tokens unknown"
-    parts = [
-        f"{number} {word}"
-        for number, word in ((usage.cached_tokens, "cached"), (usage.reasoning_tokens, "reasoning"))
-        if number
-    ]
+    known = (usage.cached_tokens, "cached"), (usage.reasoning_tokens, "reasoning")
+    parts = [f"{number} {word}" for number, word in known if number]
     more = f" ({', '.join(parts)})" if parts else ""
     return f"{usage.input_tokens}+{usage.output_tokens} tokens{more}"
 
@@ -206,13 +201,13 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
         count = asked[node.name] if node.kind == "agent" else sum(called[each] for each in pairs)
         return evolve(node, count=count, failed=sum(failed[each] for each in pairs))
 
-    def counted_edge(edge: Edge) -> Edge:
-        source, target = names[edge.source], names[edge.target]
-        is_counted = edge.kind == "has" and target
-        return evolve(edge, count=called[source, target]) if is_counted else edge
-
-    nodes, edges = map(counted_node, drawing.nodes), map(counted_edge, drawing.edges)
-    return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))
+    edges = [
+        evolve(edge, count=called[names[edge.source], names[edge.target]])
+        if edge.kind == "has" and names[edge.target]
+        else edge
+        for edge in drawing.edges
+    ]
+    return evolve(drawing, nodes=tuple(map(counted_node, drawing.nodes)), edges=tuple(edges))
 
 
 _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000

@@ -60,8 +60,9 @@ def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
         raise FocusError("share_tool", "the agents", patterns, reason, hint)
     tool = meant[0]
     defined = (each.pattern for each in Program(patterns).meant(name, WHOLE))
-    for other in (*meant, *defined, *_named(patterns, name)):
-        if other != tool:
+    named = (each for each in patterns if each.value.identity == name)
+    for other in (*meant, *defined, *named):
+        if other != tool and not is_reference(other):
             reason = f'"{name}" is something else elsewhere in the document'
             raise FocusError("share_tool", "value.identity", other, reason)
 
@@ -128,7 +129,8 @@ def share_definition(documents: Mapping[Path, Document], name: str, into: Path) 
         program = Program(patterns)
         tops = [*program.meant(name, WHOLE), *program.types_meant(name, WHOLE)]
         if tops and len(tops[0].path) == 1:
-            found[path] = program.completed(tops[0])[0], _without(patterns, tops[0].path[0])
+            (at,) = tops[0].path
+            found[path] = program.completed(tops[0])[0], (*patterns[:at], *patterns[at + 1 :])
     if len(found) < 2:
         count = counted(len(found), "file")
         reason = f'"{name}" is defined at the top, or in an agent, of {count}'
@@ -149,10 +151,6 @@ def share_definition(documents: Mapping[Path, Document], name: str, into: Path) 
         is_new = into not in documents
         changed[into] = parse_program(format_text(home.text), str(into)) if is_new else home
     return Shared(shared, {path: one for path, (one, _) in found.items()}, changed)
-
-
-def _without(patterns: tuple[Pattern, ...], index: int) -> tuple[Pattern, ...]:
-    return (*patterns[:index], *patterns[index + 1 :])
 
 
 def _without_words(pattern: Pattern) -> Pattern:
@@ -176,10 +174,6 @@ def _importing(document: Document, rest: tuple[Pattern, ...], file: str) -> Docu
     # the header first, so that it is not taken for a definition that goes
     importing = document.replace((changed, *(document.patterns if behind is rest else behind)))
     return importing.replace((importing.patterns[0], *behind))
-
-
-def _named(patterns: Iterable[Pattern], name: str) -> list[Pattern]:
-    return [each for each in patterns if each.value.identity == name and not is_reference(each)]
 
 
 def bundle(project: names.Project) -> Document:

@@ -29,7 +29,6 @@ _MOST_PAIRS = 20_000
 _NONE = object()
 """A keyword that is not there."""
 
-_SCHEMA_TYPES = (Mapping, bool, type(None))
 _Schema = Any  # a canonical schema: a dict or a bool
 _Assumed = frozenset[tuple[str, str]]
 
@@ -96,14 +95,12 @@ def differences(
         return ()
     if result and (spec in (None, True, {}) or implementation in (None, True, {})):
         return ()
-    one, other = (canonical(_plain(each), match=match) for each in (spec, implementation))
+    given = ({} if each is None else each for each in (spec, implementation))
+    plain = (each if isinstance(each, bool) else dict(each) for each in given)
+    one, other = (canonical(each, match=match) for each in plain)
     if not result and any("properties" in each for each in (one, other) if each is not False):
         one, other = _object_schema(one), _object_schema(other)
     return _Comparison(one, other, match, result).differences()
-
-
-def _plain(schema: Mapping[str, Any] | bool | None) -> object:
-    return {} if schema is None else schema if isinstance(schema, bool) else dict(schema)
 
 
 def _object_schema(schema: _Schema) -> _Schema:

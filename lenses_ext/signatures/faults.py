@@ -30,17 +30,15 @@ class SignatureError(GramError, ValueError):
         self.lineno, self.colno, self.path = first.lineno, first.colno, first.path
 
     def _text(self) -> str:
-        return "\n".join(map(_line, self.faults))
+        lines = []
+        for fault in self.faults:
+            is_placed = fault.filename is not None and fault.lineno is not None
+            place = f"{fault.filename}:{fault.lineno}:{fault.colno}: " if is_placed else ""
+            lines.append(place + fault.message + (f"\n  hint: {fault.hint}" if fault.hint else ""))
+        return "\n".join(lines)
 
     def __reduce__(self) -> tuple[object, ...]:
         return SignatureError, (self.faults,)
-
-
-def _line(fault: Diagnostic) -> str:
-    hint = f"\n  hint: {fault.hint}" if fault.hint else ""
-    if fault.filename is not None and fault.lineno is not None:
-        return f"{fault.filename}:{fault.lineno}:{fault.colno}: {fault.message}{hint}"
-    return fault.message + hint
 
 
 class Element(NamedTuple):

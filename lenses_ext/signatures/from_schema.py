@@ -78,25 +78,16 @@ def _errors(schema: object) -> list[Diagnostic]:
     except NotJson as error:
         return [Diagnostic("not-json", "error", f"the schema is not JSON: {error}")]
     found = []
-    for path, reason in ((each.path, each.reason) for each in schemas.breaches([schema])):
-        message = f'"{_keyword(path)}" of {_owner(path)} {reason}'
+    for breach in schemas.breaches([schema]):
+        path, names, above = breach.path, _names_in(breach.path), _names_in(breach.path[:-1])
+        owner = f'"{path[names[-1]]}"' if names else "the parameters"
+        keyword = dotted(path[above[-1] + 1 :] if above else path)
+        message = f'"{keyword}" of {owner} {breach.reason}'
         found.append(Diagnostic("not-a-schema", "error", message, path))
     for path, reference in schemas.remote_references(schema):
         message = remote_reference(str(path[-1]), reference)
         found.append(Diagnostic("remote-reference", "error", message, path))
     return found
-
-
-def _owner(path: SchemaPath) -> str:
-    """What a message calls the schema at a path: the property or type it belongs to."""
-    names = _names_in(path)
-    return f'"{path[names[-1]]}"' if names else "the parameters"
-
-
-def _keyword(path: SchemaPath) -> str:
-    """The rest of the path, below the property or type it belongs to."""
-    names = _names_in(path[:-1])
-    return dotted(path[names[-1] + 1 :] if names else path)
 
 
 def _names_in(path: SchemaPath) -> list[int]:

@@ -21,7 +21,7 @@ from . import writer
 from .faults import KEYWORD_HINTS, Faults, Owner, SignatureError
 from .parts import Parts, is_text_form, parts_of_pattern, parts_of_text, parts_of_text_form
 from .reader import SignatureReader
-from .values import NAMED, Type, TypeSignature, basic, json_types
+from .values import NAMED, TypeSignature, basic, json_types
 
 
 def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
@@ -101,7 +101,9 @@ def _check_values(reader: SignatureReader) -> None:
 def _check_keywords(reader: SignatureReader) -> bool:
     """Whether the keywords are a JSON Schema's, without references to elsewhere."""
     written = [(owner, type) for owner, type in reader.written if type.keywords or type.foreign]
-    judged = [_judged(type) for _, type in written]
+    overlays = [type.overlay().items() for _, type in written]
+    no_null = ("type", "properties")  # where null leaves the keyword out
+    judged = [{k: v for k, v in it if v is not None or k not in no_null} for it in overlays]
     for breach in breaches(judged):
         owner, keyword = written[breach.index][0], dotted(breach.path)
         message = f'"{keyword}" of {owner.words} {breach.reason}'
@@ -111,12 +113,6 @@ def _check_keywords(reader: SignatureReader) -> bool:
             message = remote_reference(str(path[-1]), reference)
             owner.tell("remote-reference", message, str(path[0]))
     return not only_errors(reader.faults)
-
-
-def _judged(type: Type) -> dict[str, Any]:
-    """The keywords of a type, without the nulls that leave a keyword out."""
-    no_null = ("type", "properties")
-    return {k: v for k, v in type.overlay().items() if v is not None or k not in no_null}
 
 
 def remote_reference(keyword: str, reference: str) -> str:

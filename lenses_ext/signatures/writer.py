@@ -317,7 +317,8 @@ class SchemaWriter:
         for member in members:
             assert member.name is not None
             schema = properties[member.name] = self.schema(member.type)
-            if _is_required(member, schema):
+            has_default = isinstance(schema, dict) and "default" in schema
+            if not (has_default if member.optional is None else member.optional):
                 required.append(member.name)
         return properties, required
 
@@ -351,12 +352,6 @@ class SchemaWriter:
             parts["properties"], required = self.fields(fields)
             parts |= {"required": required} if required else {}
         return parts
-
-
-def _is_required(member: Parameter, schema: Schema) -> bool:
-    if member.optional is not None:
-        return not member.optional
-    return isinstance(schema, bool) or "default" not in schema
 
 
 def _without_nulls(schema: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -115,16 +114,13 @@ def _model(agent: Pattern) -> str:
             return unknown_provider(model)
         prices = [price_of(model, each) for each in _MILLION]
         if all(prices):
-            told.append("${} in and ${} out for a million tokens".format(*map(_short, prices)))
+            cost = (f"${price:.2f}".removesuffix(".00") for price in prices)
+            told.append("{} in and {} out for a million tokens".format(*cost))
     except GramError:  # prices are not installed
         pass
     if model.provider.lower() == "openai" and model.name in RETIRED:
         told.append(f"retires on {RETIRED[model.name]}")
     return ", ".join(told)
-
-
-def _short(price: Decimal | None) -> str:
-    return f"{price:.2f}".removesuffix(".00")
 
 
 # --- types
