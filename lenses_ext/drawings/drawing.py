@@ -8,9 +8,11 @@ reference does not find is drawn as undefined.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import frozen
 
@@ -300,6 +302,15 @@ def _signature(tool: Pattern) -> str:
         return ""
 
 
+def beside(name: str) -> str:
+    """The text of a file of this room."""
+    return Path(__file__).with_name(name).read_text("utf-8").strip()
+
+
+LOOKS: Final[dict[str, dict[str, dict[str, Any]]]] = json.loads(beside("looks.json"))
+"""How the kinds of nodes and edges look in each form, and nodes by what a run did there."""
+
+
 # --- as texts: whatever the names are, they stay in their labels
 
 
@@ -325,20 +336,6 @@ def _inside(
 _NOT_PLAIN: Final = re.compile(
     r"(?<![^\W_])[._/-]|[._/-](?![^\W_])|[^\w ()=,…._/-]"  # at the edge of a word, or elsewhere
 )
-_FRAMES: Final[dict[NodeKind, tuple[str, str]]] = {
-    "agent": ("([", "])"),
-    "tool": ("[", "]"),
-    "undefined": ("[", "]"),
-    "input": ("((", "))"),
-    "result": ("(((", ")))"),
-}
-_ARROWS: Final[dict[EdgeKind, str]] = {"has": "-->", "flow": "==>"}
-_CLASSES: Final = {
-    "ran": "stroke:#1f8a5b,stroke-width:3px",
-    "failed": "stroke:#c0392b,stroke-width:3px",
-    "idle": "stroke-dasharray:3 3,opacity:0.6",
-    "undefined": "stroke:#c0392b,stroke-dasharray:4 3",
-}
 
 
 def to_mermaid(drawing: Drawing) -> str:
@@ -355,7 +352,7 @@ def to_mermaid(drawing: Drawing) -> str:
     expect(drawing, Drawing, "drawing", by="to_mermaid")
 
     def node(each: Node) -> str:
-        return f"{each.key}{_mermaid(*each.lines).join(_FRAMES[each.kind])}"
+        return f"{each.key}{_mermaid(*each.lines).join(LOOKS['nodes'][each.kind]['mermaid'])}"
 
     def opening(group: Group) -> str:
         return f"subgraph {group.key}[{_mermaid(*group.lines)}]"
@@ -363,10 +360,11 @@ def to_mermaid(drawing: Drawing) -> str:
     lines = ["flowchart LR", *_inside(drawing, node, opening, "end")]
     for edge in drawing.edges:
         label = f"|{_mermaid(edge.words)}|" if edge.words else ""
-        lines.append(f"  {edge.source} {_ARROWS.get(edge.kind, '-.->')}{label} {edge.target}")
+        arrow = LOOKS["edges"][edge.kind]["mermaid"]
+        lines.append(f"  {edge.source} {arrow}{label} {edge.target}")
     styles = grouped((_class(each), each.key) for each in drawing.nodes)
     for style in (each for each in styles if each):
-        lines.append(f"  classDef {style} {_CLASSES[style]}")
+        lines.append(f"  classDef {style} {LOOKS['states'][style]['mermaid']}")
         lines.append(f"  class {','.join(styles[style])} {style}")
     return "\n".join(lines)
 
@@ -390,26 +388,6 @@ def _mermaid(*lines: str) -> str:
 
 # --- Graphviz
 
-_SHAPES: Final[dict[NodeKind, str]] = {
-    "agent": 'shape=box, style="rounded,filled"',
-    "tool": "shape=box, style=filled",
-    "undefined": "shape=box, style=dashed, color=red",
-    "input": "shape=circle, width=0.2",
-    "result": "shape=doublecircle, width=0.15",
-}
-_LINES: Final[dict[EdgeKind, str]] = {
-    "has": "",
-    "flow": "penwidth=2",
-    "handoff": "style=dashed",
-    "again": "style=dashed, constraint=false",
-    "uses": "style=dotted",
-}
-_COLOURS: Final = {
-    "idle": ", color=gray, fontcolor=gray",
-    "ran": ', color="#1f8a5b", penwidth=2',
-    "failed": ', color="#c0392b", penwidth=2',
-}
-
 
 def to_dot(drawing: Drawing) -> str:
     """The text of a Graphviz graph.
@@ -422,8 +400,9 @@ def to_dot(drawing: Drawing) -> str:
     expect(drawing, Drawing, "drawing", by="to_dot")
 
     def node(each: Node) -> str:
-        colour = _COLOURS.get(_class(each), "")
-        return f"{each.key} [label={_dot(*each.lines)}, {_SHAPES[each.kind]}{colour}];"
+        shape, state = LOOKS["nodes"][each.kind]["dot"], _class(each)
+        colour = LOOKS["states"][state]["dot"] if state else ""
+        return f"{each.key} [label={_dot(*each.lines)}, {shape}{colour}];"
 
     def opening(group: Group) -> str:
         return f"subgraph cluster_{group.key} {{ label={_dot(*group.lines)};"
@@ -436,7 +415,7 @@ def to_dot(drawing: Drawing) -> str:
     ]
     for edge in drawing.edges:
         label = edge.words and f"label={_dot(edge.words)}"
-        settings = ", ".join(filter(None, (label, _LINES[edge.kind])))
+        settings = ", ".join(filter(None, (label, LOOKS["edges"][edge.kind]["dot"])))
         lines.append(f"  {edge.source} -> {edge.target}{f' [{settings}]' if settings else ''};")
     return "\n".join([*lines, "}"])
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
-from importlib.resources import files
 from itertools import pairwise
 from statistics import mean
 from typing import Final, NamedTuple
@@ -23,7 +22,7 @@ from gram.errors import expect
 
 from ..cycles import cycles
 from ..workflows import grouped
-from .drawing import Drawing, Edge, Group, Node, shortened
+from .drawing import LOOKS, Drawing, Edge, Group, Node, beside, shortened
 
 _BETWEEN_BOXES = 16
 _ARROW_HEIGHT = 10
@@ -122,18 +121,11 @@ def _without_cycles(
     return forward, layer
 
 
-_STYLE: Final = (
-    "svg{color-scheme:light dark;color:#1d1f23}"
-    "@media(prefers-color-scheme:dark){svg{color:#e8e8e4;background:#15171a}}"
-)
-_COLOURS: Final = {"agent": "#8467d7", "tool": "#2f8fb0", "undefined": "#d0483e"}
-_RAN, _FAILED = "#2e9e63", "#d0483e"
 _NAME, _DETAIL, _LINE, _MARGIN, _GAP = 14, 12, 18, 16, 52
 _FREE: Final = {"again", "uses"}
 """The kinds of arrows that move no box."""
 _ROUND: Final = 34
 """How far below the boxes an arrow goes that leads back."""
-_DASHES: Final = {"handoff": "6 4", "again": "6 4", "uses": "2 4"}
 
 
 def to_svg(drawing: Drawing, *, standalone: bool = True) -> Markup:
@@ -156,11 +148,12 @@ def to_svg(drawing: Drawing, *, standalone: bool = True) -> Markup:
     picture = _Picture(drawing)
     width, height = picture.width + 2 * _MARGIN, picture.height + 2 * _MARGIN
     names = [*(each.name for each in drawing.groups), *(each.name for each in drawing.nodes)]
-    style = element("style", Markup(_STYLE)) if standalone else ""
+    style = element("style", Markup(beside("ground.css"))) if standalone else ""
     said = {"title": element("title", shortened(", ".join(filter(None, names)), 200))}
     sizes = {"margin": -_MARGIN, "width": f"{width:g}", "height": f"{height:g}"}
-    frame = files(__package__).joinpath("frame.svg").read_text("utf-8").strip()
-    return Markup(frame.format(**said, **sizes, style=style, drawn=markup_of(picture.drawn())))
+    return Markup(
+        beside("frame.svg").format(**said, **sizes, style=style, drawn=markup_of(picture.drawn()))
+    )
 
 
 class _Picture:
@@ -242,10 +235,10 @@ class _Picture:
             "path",
             d=way,
             fill="none",
-            stroke=_RAN if ran else "currentColor",
+            stroke=LOOKS["states"]["ran"]["svg"] if ran else "currentColor",
             stroke_opacity=None if ran else 0.25 if edge.count == 0 else 0.55,
             stroke_width=2 if ran or edge.kind == "flow" else 1.2,
-            stroke_dasharray=_DASHES.get(edge.kind),
+            stroke_dasharray=LOOKS["edges"][edge.kind]["svg"],
             marker_end="url(#head)",
         )
         words = shortened(edge.words)
@@ -295,9 +288,9 @@ def _drawn_node(node: Node, box: Box) -> Markup:
         outer = element("circle", r=size - 1, fill="none", stroke_width=1.5, **dot)
         inner = element("circle", r=size - 5, **dot) if node.kind == "result" else None
         return element("g", element("title", node.kind), outer, inner)
-    colour = _COLOURS[node.kind]
+    colour = LOOKS["nodes"][node.kind]["svg"]
     if node.count:
-        colour = _FAILED if node.failed else _RAN
+        colour = LOOKS["states"]["failed" if node.failed else "ran"]["svg"]
     frame = _frame(
         box, rx=16 if node.kind == "agent" else 4,
         fill=colour, fill_opacity=0.24 if node.count else 0.12, stroke=colour,

@@ -14,18 +14,6 @@ Match: TypeAlias = Literal["full", "types", "name"]
 """How much a tool must have in common with its specification: everything, everything but texts for
 readers, or its name alone."""
 
-_SAYS_NOTHING: dict[str, tuple[object, ...]] = {
-    "required": ([],),
-    "properties": ({},),
-    "items": ({}, True),
-    "additionalProperties": ({}, True),
-    **dict.fromkeys(("$defs", "definitions", "dependentRequired", "dependentSchemas"), ({},)),
-    **dict.fromkeys(("patternProperties", "propertyNames"), ({},)),
-    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), ({},)),
-    **dict.fromkeys(("minLength", "minItems", "minProperties"), (0,)),
-    **dict.fromkeys(("uniqueItems", "not"), (False,)),
-    "pattern": ("",),
-}
 _UNORDERED = frozenset({"anyOf", "oneOf", "allOf", "enum", "required", "type"})
 _LAST = ("unevaluatedItems", "unevaluatedProperties")
 _IDLE: tuple[object, ...] = (None, True, {})
@@ -108,7 +96,7 @@ class _Canonical:
             if self.match == "types" and for_readers:
                 continue
             new = self._value(key, value)
-            if self.evaluates or new not in _SAYS_NOTHING.get(key, ()):
+            if self.evaluates or new not in schema_parts.IDLE.get(key, ()):
                 form[key] = new
         self.level -= 1
         plain = form if self.evaluates else simplified(form)

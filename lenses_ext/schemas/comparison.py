@@ -257,9 +257,8 @@ class _Comparison:
             key = "enum" if "enum" in sup else "const"
             yield self._of_key(key, sub, sup, path, "list the values in the specification too")
         for key in sorted(sup):
-            kind = schema_parts.CONSTRAINED_KIND.get(key)
-            constrains = key in schema_parts.OF_ANY_KIND or may_be(kinds, kind)
-            if constrains and not self._implies(sub, sup, key):
+            kind = schema_parts.CONSTRAINS.get(key)
+            if (kind == "any" or may_be(kinds, kind)) and not self._implies(sub, sup, key):
                 hint = "state it in the specification too, or drop it from the implementation"
                 yield self._of_key(key, sub, sup, path, hint)
         if "items" in sup and "array" in kinds and "prefixItems" not in sup:

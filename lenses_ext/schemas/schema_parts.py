@@ -10,54 +10,50 @@ as many steps as there are pairs.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from math import ceil, floor
+from pathlib import Path
 from typing import Any, TypeAlias, Union
 from urllib.parse import unquote
 
 from gram.trees import exact
 
-_OF_ONE_KIND = {
-    "number": "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
-    "string": "minLength maxLength pattern contentEncoding contentMediaType",
-    "array": (
-        "items prefixItems additionalItems contains minItems maxItems uniqueItems minContains "
-        "maxContains unevaluatedItems"
-    ),
-    "object": (
-        "properties patternProperties additionalProperties required dependentRequired "
-        "dependentSchemas propertyNames minProperties maxProperties unevaluatedProperties"
-    ),
-}
-KIND_OF = {key: kind for kind, keys in _OF_ONE_KIND.items() for key in keys.split()}
-"""Keywords that are about values of one kind, and which kind; a number may be an integer."""
+_TABLE: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("keywords.json").read_text("utf-8")
+)
+"""What is known of each keyword.
 
-TEXTS = frozenset(["title", "description", "examples", "$comment", "deprecated"])
+``of`` is the kind of values that it is about; a number may be an integer. ``constrains`` is, where
+it is not the same, the kind of values that it may refuse: ``any``, or ``apart`` for what the
+comparison does not take keyword by keyword. ``holds`` says how it has schemas in it, ``annotates``
+for whom it is if it refuses nothing, ``idle`` the values with which it says nothing.
+"""
+
+KEYWORDS = frozenset(_TABLE)
+"""All keywords."""
+
+KIND_OF: dict[str, str] = {key: row["of"] for key, row in _TABLE.items() if "of" in row}
+"""Keywords that are about values of one kind, and which kind."""
+
+TEXTS = frozenset(key for key, row in _TABLE.items() if row.get("annotates") == "text")
 """Keywords for those who read a schema."""
 
-ANNOTATIONS = TEXTS | {"default", "format", "readOnly", "writeOnly"}
+ANNOTATIONS = frozenset(key for key, row in _TABLE.items() if "annotates" in row)
 """Keywords that refuse no value."""
 
-_ONE_SCHEMA = (
-    "additionalItems additionalProperties contains contentSchema else if items not propertyNames "
-    "then unevaluatedItems unevaluatedProperties"
+ONE_SCHEMA, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS = (
+    frozenset(key for key, row in _TABLE.items() if form in row.get("holds", ()))
+    for form in ("schema", "list", "map")
 )
-ONE_SCHEMA = frozenset(_ONE_SCHEMA.split())
-"""Keywords whose value is a schema."""
+"""Keywords whose value is a schema, an array of schemas, an object that holds schemas."""
 
-LIST_OF_SCHEMAS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
-"""Keywords whose value is an array of schemas."""
+IDLE: dict[str, list[Any]] = {key: row["idle"] for key, row in _TABLE.items() if "idle" in row}
+"""The values with which a keyword says nothing."""
 
-MAP_OF_SCHEMAS = frozenset(
-    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
-)
-"""Keywords whose value is an object that holds schemas."""
-
-_OTHERS = "$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary type enum const "
-_OTHERS += "$recursiveRef $recursiveAnchor"
-KEYWORDS = ANNOTATIONS.union(KIND_OF, ONE_SCHEMA, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, _OTHERS.split())
-"""All keywords."""
+CONSTRAINS = {key: row.get("constrains", row.get("of")) for key, row in _TABLE.items()}
+"""The kind of values that a keyword may refuse; None for none."""
 
 
 Schema: TypeAlias = Union[dict[str, Any], bool]
@@ -201,21 +197,6 @@ _UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties
 BOUNDS = frozenset({*_LOWER, *_UPPER})
 """Keywords that bound a value, a length or a number of parts."""
 
-_HANDLED_APART = frozenset(
-    {"items", "properties", "patternProperties", "additionalProperties", "required"}
-)
-CONSTRAINED_KIND = {key: kind for key, kind in KIND_OF.items() if key not in _HANDLED_APART} | {
-    "format": "string",
-    "contentSchema": "string",
-    "dependencies": "object",
-}
-"""Keywords that constrain the values of one kind, and which kind."""
-
-OF_ANY_KIND = ("not", "if", "then", "else", "$dynamicRef", "$recursiveRef")
-_OF_ALL = {*OF_ANY_KIND, *UNIONS, "allOf", "type", "enum", "const", "$ref", "$defs", "definitions"}
-_COMPARED = frozenset({*CONSTRAINED_KIND, *_HANDLED_APART, *_OF_ALL})
-"""All keywords that can refuse a value; any other is a text for readers."""
-
 GROUPS = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
 """Keywords that mean something only together."""
 
@@ -227,7 +208,7 @@ AnySchema = Any  # a dict or a bool
 
 def is_annotation(key: str) -> bool:
     """Whether a keyword refuses no value."""
-    return key not in _COMPARED
+    return CONSTRAINS.get(key) is None
 
 
 def bare(schema: AnySchema) -> AnySchema:

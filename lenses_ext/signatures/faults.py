@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from gram import Diagnostic, GramError, Pattern, Severity, Symbol, TreePath, Value
@@ -213,22 +215,16 @@ _NO_VALUE = frozenset(map(Symbol, ("null", "Null", "NULL", "None", "nil", "undef
 # --- names of types
 
 
-def _by_word(**words_of: str) -> dict[str, str]:
-    """What each word is meant for, of the words for each."""
-    return {word: meant for meant, words in words_of.items() for word in words.split()}
+_SLIPS = json.loads(Path(__file__).with_name("slips.json").read_text("utf-8"))
+"""What types and keys are called elsewhere, and how to mend a keyword of another kind."""
 
-
-_ELSEWHERE = _by_word(
-    String="str", Number="float decimal", Integer="long", Array="list tuple set",
-    Object="dict map record", Null="none nil unit void", AnyOf="union", Any="unknown",
-)  # fmt: skip
-"""Names that types have in other languages, in lower case."""
+KEYWORD_HINTS: dict[str, str] = _SLIPS["keywords"]
 
 
 def unknown_type(name: str, owner: str, shapes: Iterable[str] = ()) -> str:
     """What to say of a name that is not a type, with the nearest name that is."""
     candidates = {*BUILT_IN, *ALIASES, *shapes}
-    near = next(iter(nearest(name, sorted(candidates))), _ELSEWHERE.get(name.lower()))
+    near = next(iter(nearest(name, sorted(candidates))), _SLIPS["types"].get(name.lower()))
     meant = f'; did you mean "{near}"?' if near else "."
     known = f"{', '.join(BUILT_IN)}, or a type defined as [{name}:Object | …]"
     return f'unknown type "{name}" of {owner}{meant} Known: {known}'
@@ -272,12 +268,6 @@ _LABELS_OF = {kind: {kind.title()} for kind in ("string", "number", "array", "ob
 _LABELS_OF["number"].add("Integer")
 """The basic types of the kinds that keywords are about."""
 
-_MEANT = _by_word(
-    description="desc doc help", minimum="min", maximum="max", optional="opt", pattern="regex",
-    examples="example", enum="choices values options", elementType="items_type itemType",
-    paramName="name",
-)  # fmt: skip
-
 
 def _unknown_key(key: str, owner: str) -> tuple[str, str, str | None]:
     """What to say of a key that is neither ours nor JSON Schema's; the key; a hint."""
@@ -287,7 +277,7 @@ def _unknown_key(key: str, owner: str) -> tuple[str, str, str | None]:
     found = [*nearest(_plain(key), plain, cutoff=0.7), *begins]
     if key == "nullable":
         message, hint = f"{message}; null is a type", "write ::Null beside the type"
-    elif near := _MEANT.get(key) or next((plain[each] for each in found), None):
+    elif near := _SLIPS["keys"].get(key) or next((plain[each] for each in found), None):
         message += f'; did you mean "{near}"?'
     else:
         message += ": it is not a keyword of JSON Schema"
@@ -297,13 +287,3 @@ def _unknown_key(key: str, owner: str) -> tuple[str, str, str | None]:
 
 def _plain(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "")
-
-
-KEYWORD_HINTS = {
-    "required": "write optional: true, or nothing: what has no default is required",
-    "items": 'write the name of the type, elementType: "Text"',
-    "type": "write the type as a label, ::Text",
-    "enum": 'write a list, enum: ["a", "b"]',
-    "properties": "write the fields in a type beside the signature: [Name:Object | (field::Text)]",
-}
-"""How to mend a keyword whose value is not what JSON Schema says."""
