@@ -18,7 +18,6 @@ import interp
 import lenses_ext
 from gram import Document, Pattern
 from interp.running import execute_agent
-from interp.workers.submission import to_submit
 from lenses_ext import parse_program
 from tests.interp.model_server import tool_calls
 
@@ -337,24 +336,3 @@ def test_the_answer_of_a_type_is_gram() -> None:
     assert (
         lenses_ext.write_program(made) == f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]'
     )
-
-
-# --- where runs are kept
-
-
-def test_turns_of_a_conversation_have_values(tmp_path: Path) -> None:
-    with interp.open_store(tmp_path / "runs.db") as store:
-        for name in ("Al", "Bo"):
-            kept_in: Any = {"record": store, "conversation": "talk"}
-            model = said(f'{{"name": "{name}"}}')
-            response = interp.run(AGENT, name, model=model, answer_type=Person, **kept_in)
-            assert response.value == Person(name)
-        (_, second) = store.rows()
-        kept = interp.resume_run(second.id, record=store, answer_type=Person)
-
-    assert kept.value.name in ("Al", "Bo")
-
-
-def test_a_run_that_is_submitted_declares_it() -> None:
-    state = to_submit(AGENT, "hi", {"answer_type": Place})
-    assert lenses_ext.view(lenses_ext.agent_answer, state.agent) == interp.answer_of(Place)

@@ -33,13 +33,12 @@ def cents(_: Model, usage: Usage) -> Decimal | None:
 
 def replies(*tokens: int) -> ScriptedModel:
     """A model that calls a tool, as often as there are numbers of tokens, and answers then."""
-    return ScriptedModel(
-        [
-            completion(CALL, usage={"prompt_tokens": count, "completion_tokens": 0})
-            for count in tokens
-        ]
-        + [completion({"content": "Hi"}, usage={"prompt_tokens": 1, "completion_tokens": 0})]
-    )
+    return ScriptedModel([*(used(CALL, count) for count in tokens), used({"content": "Hi"}, 1)])
+
+
+def used(message: dict[str, Any], tokens: int) -> dict[str, Any]:
+    """A reply that took so many tokens."""
+    return completion(message, usage={"prompt_tokens": tokens, "completion_tokens": 0})
 
 
 def spend(
@@ -67,9 +66,14 @@ def test_a_run_stops_before_a_request_that_may_cost_too_much(hello_world: Patter
 def test_a_run_goes_on_with_more_money(hello_world: Pattern, tmp_path: Path) -> None:
     record = tmp_path / "a.run.gram"
     options: dict[str, Any] = {"settings": {"maxTokens": 1}}
-    one = completion(CALL, usage={"prompt_tokens": 60, "completion_tokens": 0})
     with pytest.raises(LimitError) as stopped:
-        spend(hello_world, ScriptedModel([one]), limits=Limits(cost=0.65), record=record, **options)
+        spend(
+            hello_world,
+            ScriptedModel([used(CALL, 60)]),
+            limits=Limits(cost=0.65),
+            record=record,
+            **options,
+        )
     assert stopped.value.state is not None
     kept = interp.load_run(record)
     assert kept.state == stopped.value.state == fold(kept.first, kept.state.events)
@@ -96,8 +100,7 @@ def test_requests_under_way_count(hello_world: Pattern) -> None:
         async def acomplete(self, request: Any) -> Any:
             asked.append(request.instruction)
             await asyncio.sleep(0.05)
-            usage = {"prompt_tokens": 10, "completion_tokens": 0}
-            return completion({"content": "ok"}, usage=usage)
+            return used({"content": "ok"}, 10)
 
         def complete(self, request: Any) -> Any:
             raise AssertionError("it is asked without blocking")
@@ -146,12 +149,6 @@ def test_servers_on_this_machine_cost_nothing(
     model_server.will_say(Answer(completion(CALL)), "Hi")
     answer = interp.run(hello_world, "hi", hello_world_tool_library, limits=Limits(cost=0.000001))
     assert answer.content == "Hi"
-
-
-@pytest.mark.parametrize("cost", [0, -1, "1", True, float("nan"), float("inf")])
-def test_a_limit_of_money_is_an_amount(cost: Any) -> None:
-    with pytest.raises(interp.ValidationError, match="an amount of US dollars above 0"):
-        Limits(cost=cost)
 
 
 def test_a_reply_of_unknown_size_counts_as_what_was_expected(hello_world: Pattern) -> None:

@@ -11,25 +11,9 @@ from typing import Any
 
 import pytest
 
+import interp
 from gram import loads_one
-from interp import (
-    AgentError,
-    AssistantRole,
-    Message,
-    OpenAIModel,
-    ScriptedModel,
-    TextDelta,
-    ToolCall,
-    ToolContext,
-    ToolLibrary,
-    ToolProgress,
-    ask_all,
-    astream,
-    begin,
-    run,
-    stream,
-    tool,
-)
+from interp import ScriptedModel, ToolLibrary, run, tool
 from interp.execution.handlers import event_without_keys
 from interp.machine import CallFailed, Decided, Event, ModelReplied, Resumed, TimeUp, ToolReturned
 from interp.secrets import known_keys
@@ -56,12 +40,13 @@ def escaped(text: str) -> str:
     return "".join(f"\\u{ord(each):04X}" for each in text)
 
 
-CALL = ToolCall(KEY, KEY, f'{{"{escaped(KEY)}": ["{escaped(KEY)}"]}}', f'{{"a":{json.dumps(KEY)}}}')
+ARGUMENTS = f'{{"{escaped(KEY)}": ["{escaped(KEY)}"]}}'
+CALL = interp.ToolCall(KEY, KEY, ARGUMENTS, f'{{"a":{json.dumps(KEY)}}}')
 ECHO = f'{{"thought": "{escaped(KEY)}"}}'
 EVENTS: list[Event] = [
     ModelReplied(
         (0,),
-        Message(AssistantRole, f"it is {KEY}", (CALL,), echo=ECHO),
+        interp.Message(interp.AssistantRole, f"it is {KEY}", (CALL,), echo=ECHO),
         finish_reason=KEY,
         served_model=f"m-{KEY}",
         server=f"http://host/{KEY}",
@@ -93,7 +78,8 @@ def test_json_of_an_event_is_still_json() -> None:
 
 
 def test_an_event_without_a_key_stays_as_it_is() -> None:
-    message = Message(AssistantRole, "the customer", (ToolCall("1", "look", '{ "x": 1.50 }'),))
+    call = interp.ToolCall("1", "look", '{ "x": 1.50 }')
+    message = interp.Message(interp.AssistantRole, "the customer", (call,))
     for event in (
         ModelReplied((0,), message, server="http://customer"),
         ToolReturned((0, 0), '{"customer": "lm-studio"}'),
@@ -123,7 +109,7 @@ def test_nothing_of_a_run_has_a_key_that_came_in(tmp_path: Path) -> None:
     given: list[Any] = []
 
     @tool
-    def look(x: object, context: ToolContext) -> object:
+    def look(x: object, context: interp.ToolContext) -> object:
         """Adds a customer."""
         given.append(x)
         context.report_progress(1, 2, f"at {KEY}")
@@ -131,16 +117,17 @@ def test_nothing_of_a_run_has_a_key_that_came_in(tmp_path: Path) -> None:
 
     path = tmp_path / "a.run.gram"
     model = ScriptedModel(answers(KEY))
-    seen = list(stream(AGENT, "I am a customer", ToolLibrary.of(look), model=model, record=path))
+    library = ToolLibrary.of(look)
+    seen = list(interp.stream(AGENT, "I am a customer", library, model=model, record=path))
 
     recorded = path.read_text(encoding="utf-8")
     for shown in (repr(seen), recorded, repr(model.requests), repr(given)):
         assert KEY[:12] not in shown
         assert escaped(KEY) not in shown
-    assert "".join(
-        each.text for each in seen if isinstance(each, TextDelta) and each.at == (1,)
-    ) == ("The key is [redacted], customer!")
-    assert [each.message for each in seen if isinstance(each, ToolProgress)] == ["at [redacted]"]
+    words = [each for each in seen if isinstance(each, interp.TextDelta) and each.at == (1,)]
+    assert "".join(each.text for each in words) == "The key is [redacted], customer!"
+    (progress,) = (each for each in seen if isinstance(each, interp.ToolProgress))
+    assert progress.message == "at [redacted]"
     assert given == ["[redacted]"]
     assert "Adds a customer." in recorded
     assert "Help customers of lm-studio." in recorded
@@ -148,8 +135,8 @@ def test_nothing_of_a_run_has_a_key_that_came_in(tmp_path: Path) -> None:
 
 def test_words_that_are_streamed_without_blocking_have_no_key() -> None:
     async def words() -> str:
-        run = astream(TALKER, "hi", model=ScriptedModel([f"it is {KEY}"]))
-        return "".join([each.text async for each in run if isinstance(each, TextDelta)])
+        run = interp.astream(TALKER, "hi", model=ScriptedModel([f"it is {KEY}"]))
+        return "".join([each.text async for each in run if isinstance(each, interp.TextDelta)])
 
     assert asyncio.run(words()) == "it is [redacted]"
 
@@ -157,7 +144,7 @@ def test_words_that_are_streamed_without_blocking_have_no_key() -> None:
 def test_what_the_user_says_and_writes_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.run.gram"
     model = ScriptedModel(["fine"])
-    begun = begin(TALKER, f"my key is {KEY}", model=model, record=path)
+    begun = interp.begin(TALKER, f"my key is {KEY}", model=model, record=path)
     begun.finish()
     assert model.requests[0].messages[0].content == f"my key is {KEY}"
     assert begun.state.context[0].content == f"my key is {KEY}"
@@ -182,7 +169,9 @@ def test_a_tool_that_raises_is_told_of_and_logged_without_the_key(
 def test_what_an_approver_says_has_no_key() -> None:
     model = ScriptedModel(answers("x"))
     library = ToolLibrary.of(looking)
-    done = run(AGENT, "hi", library, model=model, policy=ask_all, approve=lambda _: f"no {KEY}!")
+    done = run(
+        AGENT, "hi", library, model=model, policy=interp.ask_all, approve=lambda _: f"no {KEY}!"
+    )
     assert "no [redacted]!" in str(done.tools_used[0].error)
 
 
@@ -197,13 +186,14 @@ def test_the_requests_that_are_logged_have_no_key(caplog: pytest.LogCaptureFixtu
 
 
 def test_an_error_shows_no_key_and_no_character_that_hides_others() -> None:
-    error = AgentError(f"refused\n{KEY}\x1b[2J\u202egnp.exe\u200f\u2066")
+    error = interp.AgentError(f"refused\n{KEY}\x1b[2J\u202egnp.exe\u200f\u2066")
     assert str(error) == "refused\n[redacted]\\x1b[2J\\u202egnp.exe\\u200f\\u2066"
     assert KEY not in repr(error)
-    assert str(AgentError("it is http://user:password@host")) == "it is http://user:password@host"
+    example = "it is http://user:password@host"
+    assert str(interp.AgentError(example)) == example
 
 
 def test_a_key_that_was_handed_over_is_known(model_server: ModelServer) -> None:
-    model = OpenAIModel(model_server.url, "handed-over-0123456789")
+    model = interp.OpenAIModel(model_server.url, "handed-over-0123456789")
     model_server.will_say("it is handed-over-0123456789")
     assert run(TALKER, "hi", model=model).content == "it is [redacted]"

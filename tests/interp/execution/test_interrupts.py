@@ -20,20 +20,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+import interp
 from gram import loads_one
-from interp import (
-    ApprovalPolicy,
-    AssistantRole,
-    Message,
-    Run,
-    ToolCall,
-    ToolLibrary,
-    begin,
-    load_run,
-    open_store,
-    resume_run,
-    tool,
-)
+from interp import Run, ToolLibrary, begin, tool
 from interp.concurrency import call_in_thread
 from interp.concurrency.threads import MOST_THREADS
 from interp.history.records import has_nothing_begun
@@ -71,8 +60,8 @@ class ByTurn:
 
     def complete(self, request: Any) -> Any:
         turn = sum(bool(message.tool_calls) for message in request.messages)
-        calls = [ToolCall("1", "look", '{"n": 1}'), ToolCall("2", "pay", '{"n": 2}')]
-        return Message(AssistantRole, "", calls) if turn < 2 else "Done."
+        calls = [interp.ToolCall("1", "look", '{"n": 1}'), interp.ToolCall("2", "pay", '{"n": 2}')]
+        return interp.Message(interp.AssistantRole, "", calls) if turn < 2 else "Done."
 
 
 class Interrupting:
@@ -136,9 +125,8 @@ class Trial:
         }
 
     def begin(self) -> Run:
-        self.begun = begin(
-            AGENT, "hi", self.library, **self._record, **self.options, policy=ApprovalPolicy()
-        )
+        options: Any = {**self._record, **self.options, "policy": interp.ApprovalPolicy()}
+        self.begun = begin(AGENT, "hi", self.library, **options)
         return self.begun
 
 
@@ -201,10 +189,10 @@ def goes_on(trial: Trial, file: Path, from_memory: bool, told: str) -> None:
     if from_memory and trial.begun is not None:
         content = trial.begun.finish().content
     elif file.exists() and not has_nothing_begun(file):
-        content = resume_run(file, trial.library, **trial.options).content
+        content = interp.resume_run(file, trial.library, **trial.options).content
     else:
         content = by_run(trial.begin())
-    kept = load_run(file)
+    kept = interp.load_run(file)
 
     assert content == kept.content == "Done.", told
     assert len(trial.paid) <= 2, told
@@ -219,11 +207,11 @@ def goes_on(trial: Trial, file: Path, from_memory: bool, told: str) -> None:
 def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(
     way: Callable[[Run], str], often: int, tmp_path: Path
 ) -> None:
-    with Interrupting(-1) as counting, open_store(tmp_path / "whole.db") as store:
+    with Interrupting(-1) as counting, interp.open_store(tmp_path / "whole.db") as store:
         way(Trial({"record": store}).begin())
 
     for line in lines_to_try(counting.passed, often):
-        with open_store(tmp_path / f"{line}.db") as store:
+        with interp.open_store(tmp_path / f"{line}.db") as store:
             trial = Trial({"record": store})
             try:
                 with Interrupting(line):

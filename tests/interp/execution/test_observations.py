@@ -15,16 +15,9 @@ import interp
 from gram import Pattern, parse
 from interp.execution import AgentFinished, AgentStarted
 from interp.history import from_pattern, to_pattern
-from interp.machine.messages import AssistantRole
+from tests.interp.execution.test_runs_of_workflows import BOSS, call
 from tests.interp.machine.test_any_order import Replies, library_of, read, workflows
 
-BOSS = parse(
-    """
-    [boss:Agent {instruction: "boss", model: "A/1"} | helper]
-    [helper:Agent {description: "Helps", instruction: "helper", model: "A/2"} |
-      [send:Tool {description: "Sends"} | (to::String)==>(::String)]]
-    """
-)
 STEPS = parse(
     """
     [w:Workflow | (look)-->(again::writer), (look)-->(check)]
@@ -46,11 +39,6 @@ def tools(**does: Callable[[str], str]) -> interp.ToolLibrary:
     return interp.ToolLibrary.of(made(name, function) for name, function in does.items())
 
 
-def calls(name: str, arguments: str) -> interp.Message:
-    """A reply that calls one tool."""
-    return interp.Message(AssistantRole, "", (interp.ToolCall("c", name, arguments),))
-
-
 def seen_in(run: interp.Run, *, later: bool) -> list[interp.Observation]:
     """All that there is to see of a run, by one of the two pumps."""
 
@@ -69,7 +57,7 @@ def passages(seen: list[interp.Observation]) -> list[tuple[bool, tuple[int | str
 
 @pytest.mark.parametrize("later", [False, True])
 def test_an_agent_that_is_called_begins_and_ends(later: bool) -> None:
-    replies = [calls("helper", '{"input": "go"}'), calls("send", '{"to": "a"}'), "Sent.", "Done."]
+    replies = [call("helper", '{"input": "go"}'), call("send", '{"to": "a"}'), "Sent.", "Done."]
     run = interp.begin(
         BOSS, "hi", tools(send=str.upper), model=interp.ScriptedModel(replies), match="name"
     )
@@ -154,7 +142,7 @@ class Waits:
 
 
 def test_a_run_that_goes_on_shows_first_what_is_under_way() -> None:
-    replies = [calls("helper", '{"input": "go"}'), calls("send", '{"to": "a"}')]
+    replies = [call("helper", '{"input": "go"}'), call("send", '{"to": "a"}')]
     library, limits = tools(send=str.upper), interp.Limits(tool_calls=1)
     run = interp.begin(
         BOSS, "hi", library, model=interp.ScriptedModel(replies), match="name", limits=limits
@@ -193,7 +181,7 @@ def test_what_begins_ends_once_inside_what_is_around_it(
 
 
 def test_who_made_a_call_is_kept_in_pickles_and_patterns() -> None:
-    replies = [calls("send", '{"to": "a"}'), "Sent."]
+    replies = [call("send", '{"to": "a"}'), "Sent."]
     options: Any = {"model": interp.ScriptedModel(replies), "match": "name", "agent": "helper"}
     (made,) = interp.begin(BOSS, "hi", tools(send=str.upper), **options).finish().tools_used
     copies = pickle.loads(pickle.dumps(made)), from_pattern(to_pattern(made))

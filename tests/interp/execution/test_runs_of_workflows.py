@@ -96,42 +96,6 @@ def test_a_request_that_nobody_waits_for_any_more_is_given_up(tmp_path: Path) ->
     assert "given up" in file.read_text(encoding="utf-8")
 
 
-def test_a_question_that_nobody_waits_for_any_more_is_given_up() -> None:
-    """A person is asked about one branch while another fails."""
-    is_asked, gave_up = asyncio.Event(), list[bool]()
-
-    async def asks(_: Any) -> bool:
-        is_asked.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            gave_up.append(True)
-        return True
-
-    class FailsThen(NeverAnswers):
-        async def acomplete(self, request: Request) -> str:
-            await is_asked.wait()
-            return "no number"
-
-    flow = resolve(
-        parse(
-            """
-            [w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)], a,
-              (t)-->(), (a)-->()]
-            [a:Agent {instruction: "a", model: "A/1"} | (:Answer:Integer)]"""
-        )
-    )
-    policy = interp.ApprovalPolicy([interp.ApprovalRule("ask", "w/t")])
-    begun = begin(
-        flow, "x", library(str), model=FailsThen(), match="name", policy=policy, approve=asks
-    )
-
-    with pytest.raises(interp.WorkflowError, match='step "a" failed'):
-        finished(begun, later=True)
-
-    assert gave_up == [True]
-
-
 class AnswersWhenAsked(NeverAnswers):
     """A model that answers once a person has been asked something: with an error, or with words."""
 
@@ -149,6 +113,43 @@ class AnswersWhenAsked(NeverAnswers):
         """The answer, later."""
         await self._is_asked.wait()
         return self.complete(request)
+
+
+def test_a_question_that_nobody_waits_for_any_more_is_given_up() -> None:
+    """A person is asked about one branch while another fails."""
+    is_asked, gave_up = asyncio.Event(), list[bool]()
+
+    async def asks(_: Any) -> bool:
+        is_asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            gave_up.append(True)
+        return True
+
+    flow = resolve(
+        parse(
+            """
+            [w:Workflow | [t:Tool {description: "Does"} | (x::String)==>(::String)], a,
+              (t)-->(), (a)-->()]
+            [a:Agent {instruction: "a", model: "A/1"} | (:Answer:Integer)]"""
+        )
+    )
+    policy = interp.ApprovalPolicy([interp.ApprovalRule("ask", "w/t")])
+    begun = begin(
+        flow,
+        "x",
+        library(str),
+        model=AnswersWhenAsked(is_asked, "no number"),
+        match="name",
+        policy=policy,
+        approve=asks,
+    )
+
+    with pytest.raises(interp.WorkflowError, match='step "a" failed'):
+        finished(begun, later=True)
+
+    assert gave_up == [True]
 
 
 @pytest.mark.parametrize("later", [False, True])
@@ -231,10 +232,8 @@ def test_questions_inside_each_inside_a_loop_inside_an_agent_are_answered_one_by
     sends = library(lambda to: sent.append(to) or f"sent to {to}", "send", "to")  # type: ignore[func-returns-value]  # None
     does = ToolLibrary.of([listed, *sends.values()])
     options: Any = {"model": Says(deeply), "match": "name"}
-    policy, file = (
-        interp.ApprovalPolicy([interp.ApprovalRule("ask", "worker/send")]),
-        tmp_path / "a.run.gram",
-    )
+    policy = interp.ApprovalPolicy([interp.ApprovalRule("ask", "worker/send")])
+    file = tmp_path / "a.run.gram"
 
     with pytest.raises(
         interp.ApprovalNeeded,

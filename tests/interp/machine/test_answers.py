@@ -149,18 +149,3 @@ def test_a_workflow_chooses_by_a_text(reply: str) -> None:
     used = interp.run(flow, "Well?", model=interp.ScriptedModel([reply, "done"]))
 
     assert used.content == "done"
-
-
-def test_the_rehearsal_calls_tools_before_it_answers() -> None:
-    agent = loads_one(
-        '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:Text), [sayHello:Tool '
-        '{description: "Returns a friendly greeting message for the given name"} | '
-        '(personName::Text {default: "world"})==>(::String)]]'
-    )
-
-    response = interp.run(
-        agent, "hello!", interp.hello_world_tool_library, model="Offline/rehearsal"
-    )
-
-    assert response.value == "hello!"
-    assert len(response.tools_used) == 1

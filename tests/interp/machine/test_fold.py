@@ -102,16 +102,9 @@ def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected:
 def test_arguments_that_cannot_be_written_as_json_are_reported_to_the_model(
     value: str, policy: ApprovalPolicy
 ) -> None:
-    agent = loads_one(
-        """[a:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
-          [anything:Tool {description: "Takes all"} | (x::Any)==>(::Any)]]"""
-    )
-    state, _, _ = start(agent, "hi", policy=policy)
-
-    state, _, _ = step(state, ModelReplied((0,), calls(("anything", f'{{"x": {value}}}'))))
-
+    state, _ = after(calls(("say", f'{{"text": {value}}}')), policy=policy)
     assert state.status is Status.AWAITING_MODEL
-    assert told(state)[0].startswith("error: arguments of")
+    assert told(state)[0].startswith('error: arguments of "say" are not valid JSON')
 
 
 @given(st.text() | odd_json().map(json.dumps))
@@ -251,10 +244,8 @@ def test_each_limit_stops_the_run_and_is_named(limits: dict[str, Any], stopped: 
     state, _, _ = start(AGENT, "hi", limits=Limits(**limits))
     state, effects, _ = step(state, reply)
     assert (state.status, state.stopped, effects) == (Status.LIMITED, stopped, ())
-    assert [type(each) for each in step(state, Resumed(Limits()))[1]] == [
-        machine.CallTool,
-        machine.CallTool,
-    ]
+    _, effects, _ = step(state, Resumed(Limits()))
+    assert [type(each) for each in effects] == [machine.CallTool] * 2
 
 
 def test_an_answer_is_given_even_when_it_took_more_tokens_than_allowed() -> None:
@@ -294,7 +285,7 @@ def test_when_the_time_is_up_a_run_can_go_on_where_it_was() -> None:
         {"iterations": -1}, {"iterations": True}, {"tool_calls": 1.5}, {"tokens": 0},
         {"tool_seconds": 0}, {"tool_seconds": "1"}, {"run_seconds": float("nan")},
         {"run_seconds": float("inf")}, {"on_limit": "stop"}, {"calls_per_tool": None},
-        {"run_seconds": 10**400}, {"tool_seconds": 10**5000}, {"tokens": -(10**5000)},
+        {"cost": 0}, {"cost": True}, {"cost": float("nan")}, {"run_seconds": 10**400}, {"tool_seconds": 10**5000}, {"tokens": -(10**5000)},
     ],
 )  # fmt: skip
 def test_limits_that_are_none_are_refused_by_name(limits: dict[str, Any]) -> None:

@@ -9,24 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import interp
 from gram import Pattern, loads_one, parse
-from interp import (
-    AssistantRole,
-    ConfigurationError,
-    ConversationContext,
-    LimitError,
-    Limits,
-    Message,
-    ScriptedModel,
-    TextDelta,
-    UserRole,
-    load_run,
-    resume_run,
-    run,
-    stream,
-    timeline,
-    tool,
-)
+from interp import AssistantRole, ConversationContext, Message, ScriptedModel, UserRole, run
 from interp.history import from_pattern, to_pattern
 from interp.machine import CallModel, ModelReplied, Request, fold, pending, start, step
 from interp.machine.requests import INSTRUCTION
@@ -54,7 +39,7 @@ def agent(settings: str = SHORT) -> Pattern:
     return loads_one(AGENT.format(settings=settings))
 
 
-@tool
+@interp.tool
 def look(what: str) -> str:
     """Looks"""
     return "z" * 2_000
@@ -102,8 +87,7 @@ def test_results_of_tools_are_summarised_once_all_calls_are_answered() -> None:
     response = run(agent(), "Look.", TOOLS, model=model)
     asked = model.requests[-1]
     assert said(asked) == ["What was said before, in short:\n\nIt is a z.\n\nGo on from there."]
-    assert [tool["name"] if isinstance(tool, dict) else tool.value.identity
-            for tool in asked.tools] == ["look"]  # fmt: skip
+    assert [each.value.identity for each in asked.tools] == ["look"]
     assert response.content == "Done."
 
 
@@ -115,7 +99,7 @@ def test_summaries_are_no_rounds_but_their_tokens_count() -> None:
     ]
     model = ScriptedModel([completion(each, usage=usage) for each in messages])
 
-    response = run(agent(), "Look.", TOOLS, LONG, model=model, limits=Limits(iterations=1))
+    response = run(agent(), "Look.", TOOLS, LONG, model=model, limits=interp.Limits(iterations=1))
 
     assert response.content == "Done."
     assert response.usage.total_tokens == 32
@@ -149,19 +133,20 @@ def test_a_summary_that_fails_is_asked_for_once_more(first: Any) -> None:
 def test_a_summary_that_fails_twice_ends_the_run_and_says_what_to_do(tmp_path: Path) -> None:
     record = tmp_path / "a.run.gram"
     with pytest.raises(
-        LimitError, match=r"tokens of conversation, and the summary is no shorter .* twice: raise"
+        interp.LimitError,
+        match=r"tokens of conversation, and the summary is no shorter .* twice: raise",
     ):
         run(agent(), "Who?", TOOLS, LONG, model=ScriptedModel(["w" * 3_000] * 2), record=record)
 
     settings = {"contextWindow": 100_000}
-    answer = resume_run(record, TOOLS, model=ScriptedModel(["Ada."]), settings=settings)
+    answer = interp.resume_run(record, TOOLS, model=ScriptedModel(["Ada."]), settings=settings)
     assert answer.content == "Ada."
 
 
 def test_a_summary_is_not_shown_as_the_answer() -> None:
     model = ScriptedModel(["Ada, 1815.", "Ada."])
-    seen = list(stream(agent(), "Who?", TOOLS, LONG, model=model))
-    assert "".join(each.text for each in seen if isinstance(each, TextDelta)) == "Ada."
+    seen = list(interp.stream(agent(), "Who?", TOOLS, LONG, model=model))
+    assert "".join(each.text for each in seen if isinstance(each, interp.TextDelta)) == "Ada."
 
 
 def test_a_summary_is_recorded_traced_and_read_back(tmp_path: Path) -> None:
@@ -169,11 +154,11 @@ def test_a_summary_is_recorded_traced_and_read_back(tmp_path: Path) -> None:
     response = run(agent(), "Who?", TOOLS, LONG, record=record,
                    model=ScriptedModel(["Ada, 1815.", "Ada."]))  # fmt: skip
 
-    kept = load_run(record)
+    kept = interp.load_run(record)
 
     assert kept.state == fold(kept.first, kept.state.events)
     assert kept.state.context == response.context
-    assert [entry.is_summary for entry in timeline(kept).entries] == [True, False]
+    assert [entry.is_summary for entry in interp.timeline(kept).entries] == [True, False]
     assert from_pattern(to_pattern(response.context)) == response.context
 
 
@@ -196,12 +181,16 @@ def test_the_window_is_written_into_the_program_that_is_run(tmp_path: Path) -> N
     response = run(known, "hi", model=ScriptedModel(["Hi"]), record=tmp_path / "a.run.gram")
 
     assert response.content == "Hi"
-    settings: Any = load_run(tmp_path / "a.run.gram").first.agent.value.properties["settings"]
+    settings: Any = interp.load_run(tmp_path / "a.run.gram").first.agent.value.properties[
+        "settings"
+    ]
     assert settings["contextWindow"] >= 100_000
 
 
 def test_an_unknown_window_is_one_message() -> None:
-    with pytest.raises(ConfigurationError, match="the context window, and that of Some/m is not"):
+    with pytest.raises(
+        interp.ConfigurationError, match="the context window, and that of Some/m is not"
+    ):
         run(agent("compactAt: 0.5"), "hi", TOOLS, model=ScriptedModel(["Hi"]))
 
 

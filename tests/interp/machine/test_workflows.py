@@ -10,27 +10,18 @@ from typing import Any
 import pytest
 
 from gram import Pattern, parse
-from interp import ApprovalPolicy, ApprovalRule, AssistantRole, Limits, Message, ToolCall, Usage
-from interp.errors import ProtocolError
-from interp.machine import (
-    Ask,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Effect,
-    ModelReplied,
-    Resumed,
-    State,
-    Status,
-    ToolReturned,
-    fold,
-    pending,
-    response,
-    start,
-    step,
-    waits_for,
+from interp import (
+    ApprovalPolicy,
+    ApprovalRule,
+    AssistantRole,
+    Limits,
+    Message,
+    ToolCall,
+    Usage,
+    machine,
 )
+from interp.errors import ProtocolError
+from interp.machine import CallFailed, ModelReplied, Status, ToolReturned, response, start, step
 from lenses_ext import resolve
 
 Said = Callable[[str, str], Any]
@@ -43,31 +34,33 @@ def program(text: str, *agents: str) -> Pattern:
     return resolve(parse("\n".join([text, *written])))
 
 
-def answer(effect: Effect, says: Said) -> Any:
+def answer(effect: machine.Effect, says: Said) -> Any:
     """The event that answers an effect."""
-    if isinstance(effect, CallModel):
+    if isinstance(effect, machine.CallModel):
         said = says(effect.request.instruction, effect.request.messages[-1].content)
         message = said if isinstance(said, Message) else Message(AssistantRole, str(said))
         return ModelReplied(effect.at, message, Usage(1, 1))
-    assert isinstance(effect, CallTool)
+    assert isinstance(effect, machine.CallTool)
     said = says(effect.name, effect.arguments)
     if isinstance(said, Exception):
         return CallFailed(effect.at, str(said))
     return ToolReturned(effect.at, json.dumps(said))
 
 
-def run_of(workflow: Pattern, given: Any, says: Said, **more: Any) -> tuple[State, list[Any]]:
+def run_of(
+    workflow: Pattern, given: Any, says: Said, **more: Any
+) -> tuple[machine.State, list[Any]]:
     """The State in which a workflow ends, and the positions of all effects, in their order."""
     state, effects, _ = start(workflow, given, **more)
     waiting, seen = list(effects), [each.at for each in effects]
     while waiting:
         effect = waiting.pop(0)
-        if not waits_for(state, effect):
+        if not machine.waits_for(state, effect):
             continue
         state, effects, _ = step(state, answer(effect, says))
-        assert fold(state.beginning, state.events) == state
+        assert machine.fold(state.beginning, state.events) == state
         assert pickle.loads(pickle.dumps(state)) == state
-        assert set(effects) <= set(pending(state))
+        assert set(effects) <= set(machine.pending(state))
         waiting += effects
         seen += [each.at for each in effects]
     return state, seen
@@ -255,7 +248,7 @@ def test_a_response_has_the_calls_of_all_steps_in_the_order_of_the_workflow() ->
 
     while waiting:
         effect, *left = waiting
-        if isinstance(effect, CallModel) and effect.request.instruction == "look":
+        if isinstance(effect, machine.CallModel) and effect.request.instruction == "look":
             path = effect.request.messages[0].content
             calls = (
                 ToolCall("1", "read", json.dumps({"path": path})),
@@ -267,7 +260,7 @@ def test_a_response_has_the_calls_of_all_steps_in_the_order_of_the_workflow() ->
         else:
             event = answer(effect, shown)
         state, new, _ = step(state, event)
-        assert fold(state.beginning, state.events) == state
+        assert machine.fold(state.beginning, state.events) == state
         waiting = (*left, *new)
 
     used = [(each.tool_name, each.args) for each in response(state).tools_used]
@@ -314,10 +307,10 @@ def test_a_tool_that_fails_fails_the_workflow_and_nothing_new_begins() -> None:
 
     failed, effects, _ = step(state, CallFailed(call.at, "broke"))
 
-    assert (failed.status, effects, pending(failed)) == (Status.FAILED, (), ())
+    assert (failed.status, effects, machine.pending(failed)) == (Status.FAILED, (), ())
     assert failed.stopped == 'step "t" failed: broke'
-    assert waits_for(state, asked)
-    assert not waits_for(failed, asked)
+    assert machine.waits_for(state, asked)
+    assert not machine.waits_for(failed, asked)
     with pytest.raises(ProtocolError):
         step(failed, answer(asked, shown))
 
@@ -362,21 +355,26 @@ def test_a_workflow_that_failed_keeps_the_calls_of_its_steps() -> None:
         ("store", ("inner", "store"), "full"),
         ("read", ("look", 0, 0, 0), None),
     ]
-    assert fold(state.beginning, state.events) == state
+    assert machine.fold(state.beginning, state.events) == state
 
 
 def test_a_tool_is_asked_about_as_one_of_the_workflow() -> None:
     policy = ApprovalPolicy([ApprovalRule("ask", "w/t")])
     state, (_, ask), _ = start(program(FAILING, "a", "b"), "x", policy=policy)
-    (ask,) = (each for each in pending(state) if isinstance(each, Ask))
+    (ask,) = (each for each in machine.pending(state) if isinstance(each, machine.Ask))
 
-    assert state.asks == (ask,) == (Ask(("t",), "t", '{"x":"x"}'),)
-    assert step(state, Decided(ask.at, True))[1] == (CallTool(ask.at, "t", ask.arguments),)
+    assert state.asks == (ask,) == (machine.Ask(("t",), "t", '{"x":"x"}'),)
+    assert step(state, machine.Decided(ask.at, True))[1] == (
+        machine.CallTool(ask.at, "t", ask.arguments),
+    )
     assert (
-        step(state, Decided(ask.at, False, "no"))[0].stopped
+        step(state, machine.Decided(ask.at, False, "no"))[0].stopped
         == 'step "t" failed: denied, not run: no'
     )
-    assert CallTool(ask.at, "t", ask.arguments) in step(state, Resumed(policy=ApprovalPolicy()))[1]
+    assert (
+        machine.CallTool(ask.at, "t", ask.arguments)
+        in step(state, machine.Resumed(policy=ApprovalPolicy()))[1]
+    )
 
 
 def test_a_workflow_is_a_tool_of_an_agent_and_its_failure_is_told() -> None:
@@ -391,7 +389,7 @@ def test_a_workflow_is_a_tool_of_an_agent_and_its_failure_is_told() -> None:
     state, (asked,), _ = step(state, ModelReplied((0,), Message(AssistantRole, "", calls)))
     assert asked.at == (0, 0, "a", 0)
     state, (call,), _ = step(state, answer(asked, shown))
-    assert call == CallTool((0, 0, "t"), "t", '{"x":"a(x)"}')
+    assert call == machine.CallTool((0, 0, "t"), "t", '{"x":"a(x)"}')
 
     good, _, _ = step(state, ToolReturned(call.at, '"done"'))
     bad, _, _ = step(state, CallFailed(call.at, "broke"))
@@ -421,8 +419,8 @@ def test_a_shared_limit_stops_the_run_which_goes_on_where_it_was() -> None:
 
     state, effects, _ = step(state, answer(second, shown))
 
-    assert (state.status, effects, pending(state)) == (Status.LIMITED, (), ())
+    assert (state.status, effects, machine.pending(state)) == (Status.LIMITED, (), ())
     assert state.stopped == "4 of 2 tokens (limit: tokens)"
-    assert step(state, Resumed())[0].status is Status.LIMITED
-    state, (third,), _ = step(state, Resumed(Limits()))
+    assert step(state, machine.Resumed())[0].status is Status.LIMITED
+    state, (third,), _ = step(state, machine.Resumed(Limits()))
     assert third.at == ("c", 0)
