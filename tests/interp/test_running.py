@@ -118,9 +118,8 @@ def test_a_document_is_run_and_one_of_its_agents_chosen() -> None:
     instructions = [request.instruction for request in model.requests]
     assert instructions == ["One.", "Two.", "Two."]
     assert start(program, "hi", agent="two")[0].agent == program.patterns[2]
-    assert [each.name for each in interp.bind_agent_tools(program, library, agent="one")] == [
-        "greet"
-    ]
+    (bound,) = interp.bind_agent_tools(program, library, agent="one")
+    assert bound.name == "greet"
     with pytest.raises(interp.ValidationError, match="2 agents"):
         run(program, "hi", model=model)
 
@@ -226,18 +225,7 @@ def test_errors_of_a_run_have_no_frames_of_ours_but_the_call(hello_world: Patter
     assert len(failed.traceback) <= 4
 
 
-SHORT_FORMS = (
-    run,
-    arun,
-    stream,
-    astream,
-    interp.resume_run,
-    execute_agent,
-    execute_agent_with_library,
-)
-
-
-@pytest.mark.parametrize("function", SHORT_FORMS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [*CALLED[:-1], execute_agent_with_library])
 def test_the_hints_of_the_short_forms_can_be_read(function: Callable[..., Any]) -> None:
     hints = get_type_hints(function)
     assert hints.keys() - {"return"} == inspect.signature(function).parameters.keys()

@@ -80,14 +80,8 @@ def test_a_run_goes_on_with_more_money(hello_world: Pattern, tmp_path: Path) -> 
     entry = interp.timeline(kept).entries[-1]
     assert "limit: cost" in (entry.error or "")
 
-    answer = interp.resume_run(
-        record,
-        hello_world_tool_library,
-        model=ScriptedModel([completion({"content": "Hi"})]),
-        limits=Limits(cost=5),
-        cost_of=cents,
-        **options,
-    )
+    options |= {"model": ScriptedModel([completion({"content": "Hi"})]), "cost_of": cents}
+    answer = interp.resume_run(record, hello_world_tool_library, limits=Limits(cost=5), **options)
     assert answer.content == "Hi"
     assert interp.load_run(record).state.run.cost > Decimal("0.60")
 

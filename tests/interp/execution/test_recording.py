@@ -22,7 +22,7 @@ from gram import GramDecodeError, dumps, loads_one
 from interp import ApprovalNeeded, Limits, ScriptedModel, ValidationError, load_run, resume_run, run
 from interp.execution.recorder import Begun, Failed, Note, Recorder, Retried, Stopped
 from interp.history.records.patterns import note_from_pattern, note_line
-from interp.machine import Ask, CallBegun, Effect, Event, Status, fold, start
+from interp.machine import Ask, CallBegun, Effect, Event, Status, Step, fold, start
 from tests.interp.counting import AGENT, counting
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.interp.strategies import message_texts
@@ -39,15 +39,12 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_run_file_holds_the_run_as_it_was(file: Path) -> None:
     states = []
-    response = run(
-        AGENT,
-        "go",
-        counting([]),
-        model=ScriptedModel([CALLS, "done"]),
-        record=file,
-        at_once=1,
-        watch=lambda effect, event, step: states.append(step.state),
-    )
+    how: Any = {"model": ScriptedModel([CALLS, "done"]), "record": file, "at_once": 1}
+
+    def watch(_: object, __: object, step: Step) -> None:
+        states.append(step.state)
+
+    response = run(AGENT, "go", counting([]), watch=watch, **how)
 
     kept = load_run(file)
 

@@ -38,14 +38,9 @@ def raising(error: BaseException) -> Callable[[int], Any]:
 def test_a_tool_that_fails_is_reported_to_the_model_and_the_run_goes_on(
     function: Any, message: str
 ) -> None:
-    library = interp.ToolLibrary.of(
-        [
-            interp.create_tool(
-                "work", "Works", working(function)["work"].schema, lambda a: function(1)
-            )
-        ]
-    )
-    response = by_run(library, [asking(1), "Done."])
+    schema = working(function)["work"].schema
+    work = interp.create_tool("work", "Works", schema, lambda _: function(1))
+    response = by_run(interp.ToolLibrary.of([work]), [asking(1), "Done."])
     assert message in response.tools_used[0].error
     assert response.content == "Done."
 

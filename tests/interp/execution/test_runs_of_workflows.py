@@ -136,15 +136,8 @@ def test_a_question_that_nobody_waits_for_any_more_is_given_up() -> None:
         )
     )
     policy = interp.ApprovalPolicy([interp.ApprovalRule("ask", "w/t")])
-    begun = begin(
-        flow,
-        "x",
-        library(str),
-        model=AnswersWhenAsked(is_asked, "no number"),
-        match="name",
-        policy=policy,
-        approve=asks,
-    )
+    options: Any = {"model": AnswersWhenAsked(is_asked, "no number"), "match": "name"}
+    begun = begin(flow, "x", library(str), policy=policy, approve=asks, **options)
 
     with pytest.raises(interp.WorkflowError, match='step "a" failed'):
         finished(begun, later=True)
@@ -324,11 +317,8 @@ ENDS = {
 
 def asks_much(request: Request) -> Any:
     """A reply of ten tokens: `helper` looks four times before it answers, `boss` calls it once."""
-    asked = (
-        len(request.messages)
-        - 1
-        - max(at for at, each in enumerate(request.messages) if each.role == interp.UserRole)
-    )
+    said = [at for at, each in enumerate(request.messages) if each.role == interp.UserRole]
+    asked = len(request.messages) - 1 - said[-1]
     calls = {"helper": ("look", "{}", 8), "boss": ("helper", '{"input": "go"}', 2)}
     name, arguments, most = calls.get(request.instruction, ("", "", 0))
     message: dict[str, Any] = {"role": "assistant", "content": request.instruction}

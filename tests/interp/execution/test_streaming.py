@@ -62,10 +62,8 @@ def test_a_stream_shows_words_calls_results_and_the_response(
     assert text_of(observations, 0) == "Let me see."
     assert text_of(observations, 1) == "All done."
     assert len([each for each in observations if isinstance(each, interp.TextDelta)]) > 4
-    assert [each.call.at[-1] for each in observations if isinstance(each, interp.ToolStarted)] == [
-        0,
-        1,
-    ]
+    started = [each for each in observations if isinstance(each, interp.ToolStarted)]
+    assert [each.call.at[-1] for each in started] == [0, 1]
     assert sorted(
         each.invocation.result for each in observations if isinstance(each, interp.ToolFinished)
     ) == ["Hello, Alice! Nice to meet you.", "Hello, world! Nice to meet you."]
@@ -175,10 +173,8 @@ def test_calls_that_are_denied_are_shown(hello_world: Pattern) -> None:
     observations = observed(hello_world, model=model, **options)
 
     finished = [each for each in observations if isinstance(each, interp.ToolFinished)]
-    assert sorted((each.at[-1], each.invocation.error) for each in finished) == [
-        (0, "denied, not run"),
-        (1, None),
-    ]
+    errors = {each.at[-1]: each.invocation.error for each in finished}
+    assert errors == {0: "denied, not run", 1: None}
 
 
 class Plain:
@@ -228,10 +224,8 @@ def test_the_rehearsal_and_scripts_stream_words(hello_world: Pattern) -> None:
     rehearsed = observed(hello_world, model="Offline/rehearsal")
     scripted = observed(hello_world, model=interp.ScriptedModel(["One two."]))
     assert len([each for each in rehearsed if isinstance(each, interp.TextDelta)]) > 1
-    assert [each.text for each in scripted if isinstance(each, interp.TextDelta)] == [
-        "One ",
-        "two.",
-    ]
+    words = [each.text for each in scripted if isinstance(each, interp.TextDelta)]
+    assert words == ["One ", "two."]
 
 
 def test_a_reader_who_stops_leaves_a_run_that_goes_on(

@@ -156,10 +156,8 @@ def test_tokens_and_calls_are_counted_together() -> None:
     state, effects = folded(state, first, looks)
 
     assert state.usage == Usage(20, 2)
-    assert (state.status, state.stopped) == (
-        machine.Status.LIMITED,
-        "2 tool calls (limit: tool_calls)",
-    )
+    assert state.status is machine.Status.LIMITED
+    assert state.stopped == "2 tool calls (limit: tool_calls)"
     assert effects == machine.pending(state) == ()
     state, effects = folded(state, ToolReturned((0, 1), '"late, and kept"'))
     assert effects == ()

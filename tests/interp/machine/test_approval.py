@@ -80,11 +80,9 @@ def test_the_first_rule_that_fits_decides() -> None:
 
     assert asked == [{"to": "ann@example.com"}]
     assert sorted(mail.done) == ["ann@example.com", "x"]
-    assert [each.error for each in response.tools_used] == [
-        None,
-        None,
-        "denied, not run: the policy of this run forbids it",
-    ]
+    *allowed, denied = [each.error for each in response.tools_used]
+    assert allowed == [None, None]
+    assert denied == "denied, not run: the policy of this run forbids it"
 
 
 @pytest.mark.parametrize(
