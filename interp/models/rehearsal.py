@@ -24,17 +24,9 @@ from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
 
+from .. import machine
 from ..json_text import Json, write_json
-from ..machine import (
-    AssistantRole,
-    FunctionRole,
-    Message,
-    Request,
-    ToolCall,
-    Usage,
-    UserRole,
-    is_handover,
-)
+from ..machine import AssistantRole, Message
 from ..machine.contracts import accepts
 from .language_model import ModelWithoutNetwork
 from .reply_reading import Reply
@@ -247,9 +239,9 @@ class Rehearsal(ModelWithoutNetwork):
     def __repr__(self) -> str:
         return "<Rehearsal>"
 
-    def complete(self, request: Request) -> Reply:
+    def complete(self, request: machine.Request) -> Reply:
         """The reply that the rules give; it costs no tokens."""
-        asked = [each for each in request.messages if each.role == UserRole]
+        asked = [each for each in request.messages if each.role == machine.UserRole]
         said = [each.content for each in reversed(asked)] or [""]
         results = [each.content for each in takewhile(_is_result, reversed(request.messages))]
         if results:
@@ -257,8 +249,8 @@ class Rehearsal(ModelWithoutNetwork):
             text = text or "(rehearsal) The tool gave an empty text."
         elif tool := _fitting(request, said[0]):
             arguments = Filling(view(tool_spec_schema, tool), said).value()
-            call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
-            return Reply(Message(AssistantRole, "", (call,)), Usage(0, 0))
+            call = machine.ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
+            return Reply(Message(AssistantRole, "", (call,)), machine.Usage(0, 0))
         else:
             # What another agent rehearsed is not said twice: in loops it would grow without an end.
             told = "" if said[0].startswith(_TOLD) else _TOLD
@@ -268,14 +260,14 @@ class Rehearsal(ModelWithoutNetwork):
             is_answer = (m.role == AssistantRole and not m.tool_calls for m in request.messages)
             schema = answer_schema(request.answer)
             text = write_json(Filling(schema, said, round=sum(is_answer)).value())
-        return Reply(Message(AssistantRole, text), Usage(0, 0))
+        return Reply(Message(AssistantRole, text), machine.Usage(0, 0))
 
 
 def _is_result(message: Message) -> bool:
-    return isinstance(message.role, FunctionRole) and not is_handover(message)
+    return isinstance(message.role, machine.FunctionRole) and not machine.is_handover(message)
 
 
-def _fitting(request: Request, text: str) -> Pattern | None:
+def _fitting(request: machine.Request, text: str) -> Pattern | None:
     """The tool that fits a text best, of equals the first; None if none fits well enough."""
     spoke = {message.speaker for message in request.messages}
     others = [tool for tool in request.tools if view(tool_spec_name, tool) not in spoke]

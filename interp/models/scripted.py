@@ -12,7 +12,7 @@ from gram.words import counted, did_you_mean
 
 from ..errors import ConfigurationError, ModelError
 from ..json_text import read_json, write_json
-from ..machine import Request
+from ..machine import AssistantRole, Message, Request, ToolCall
 from ..shown import shortened
 from .language_model import ModelWithoutNetwork
 
@@ -114,28 +114,23 @@ def _replies(given: object, where: str) -> list[Any]:
 
 
 def _reply(given: object, where: str) -> Any:
-    if isinstance(given, str):
-        return given
-    if not isinstance(given, dict) or "calls" not in given:
-        return write_json(given)
-    calls = given["calls"]
-    if not given.keys() <= {"calls", "content"} or not (
-        isinstance(calls, list) and all(map(_is_call, calls))
-    ):
-        raise ConfigurationError(
-            f'{where}: expected {{"calls": [{{"name": "search", "arguments": {{}}}}]}}, and '
-            '"content" where it says more'
-        )
-    functions = [
-        {"name": each["name"], "arguments": write_json(each.get("arguments", {}))} for each in calls
-    ]
-    return {
-        "role": "assistant",
-        "content": given.get("content", ""),
-        "tool_calls": [
-            {"id": f"call_{index}", "function": each} for index, each in enumerate(functions)
-        ],
-    }
+    match given:
+        case str():
+            return given
+        case {"calls": [*calls], **more} if more.keys() <= {"content"} and all(
+            map(_is_call, calls)
+        ):
+            made = [
+                ToolCall(f"call_{index}", each["name"], write_json(each.get("arguments", {})))
+                for index, each in enumerate(calls)
+            ]
+            return Message(AssistantRole, more.get("content") or "", made)
+        case {"calls": _}:
+            raise ConfigurationError(
+                f'{where}: expected {{"calls": [{{"name": "search", "arguments": {{}}}}]}}, and '
+                '"content" where it says more'
+            )
+    return write_json(given)
 
 
 def _is_call(given: object) -> bool:

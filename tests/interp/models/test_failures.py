@@ -249,7 +249,7 @@ def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
 
     (used,) = begun.finish().tools_used
 
-    assert (used.tool_name, used.args_text) == ("sayHello", error["failed_generation"])
+    assert used.tool_name == "sayHello"
     assert used.error in model_server.requests[1]["messages"][-1]["content"]
 
 
