@@ -154,9 +154,7 @@ def port() -> Iterator[int]:
 
 @MODES
 @pytest.mark.parametrize("shows_tools", [True, False])
-def test_progress_says_what_happens(
-    mode: str, shows_tools: bool, model_server: ModelServer
-) -> None:
+def test_progress_is_in_words(mode: str, shows_tools: bool, model_server: ModelServer) -> None:
     model_server.will_say(CALL, "Three.")
     how = {"base_url": model_server.url, "dialect": "tools"}
     served = Serving(agents(COUNTER, ToolLibrary.of(add), **how), shows_tools=shows_tools)
@@ -189,9 +187,7 @@ def test_a_run_whose_call_is_cancelled_is_cancelled(mode: str) -> None:
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_vanished_clients_have_their_runs_cancelled_unless_kept(
-    is_kept: bool, tmp_path: Path
-) -> None:
+def test_runs_of_vanished_clients_are_cancelled_unless_kept(is_kept: bool, tmp_path: Path) -> None:
     slow, store = Slow(), str(tmp_path / "runs.db")
     what = Serving(agents(GREETER, model=slow), record=store if is_kept else None)
 

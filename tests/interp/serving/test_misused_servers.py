@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from interp import ScriptedModel
 from interp.history.stores import open_store
 from interp.machine import Request
 from interp.serving import LOOPBACK, Doors, Serving
@@ -157,19 +155,3 @@ def test_the_run_of_a_client_that_vanishes_is_cancelled_unless_it_is_kept(
     if store:
         with open_store(store) as opened:
             assert [row.status for row in opened.rows()] == ["done"] * 2
-
-
-def test_what_is_under_way_ends_before_the_server_does() -> None:
-    slow = Slow()
-    with serving(Serving(agents(GREETER, model=slow))) as port:
-        connection = sent(port, CHAT, json.dumps(BODY).encode())
-        until(lambda: slow.waiting == 1)
-        threading.Timer(0.3, setattr, (slow, "may_answer", True)).start()
-    with connection, connection.makefile("rb") as answer:
-        assert b"At last." in answer.read()
-
-
-def test_a_run_that_fails_in_the_middle_ends_the_stream_with_an_error() -> None:
-    with serving(Serving(agents(GREETER, model=ScriptedModel([])))) as port:
-        _, _, text = ask(port, CHAT, {**BODY, "stream": True})
-    assert is_error(text.strip().rpartition("data: ")[2])

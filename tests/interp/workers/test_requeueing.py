@@ -117,9 +117,7 @@ def test_a_turn_whose_conversation_has_gone_on_is_not_given_back(store: RunStore
         requeue_run(store, stopped)
 
 
-def test_the_command_shows_what_it_would_do_and_does_it_with_i(
-    database: str, store: RunStore
-) -> None:
+def test_the_command_shows_what_it_would_do_before_i(database: str, store: RunStore) -> None:
     failed, stopped = failed_flow(store), stopped_by_its_model(store)
 
     def requeue(*arguments: str) -> tuple[int, str, str]:

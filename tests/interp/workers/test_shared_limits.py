@@ -157,9 +157,7 @@ def test_no_run_fails_while_its_model_is_down(store: RunStore, model_server: Mod
     assert len(model_server.requests) == 3 + 6
 
 
-def test_a_run_that_alone_is_never_answered_fails(
-    store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_run_alone_never_answered_fails(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(*[Answer({"error": {"message": "down"}}, 500)] * 3, "Hi.")
     poison = submit(TALKER, "Poison", store=store)
     store.database.execute("UPDATE gram_runs SET attempts = 4 RETURNING id")

@@ -230,9 +230,7 @@ def allowed_twice(store: RunStore) -> str:
 
 
 @pytest.mark.parametrize("make", [allowed, allowed_at_a_limit, allowed_twice])
-def test_a_fork_asks_again_about_what_was_allowed(
-    store: RunStore, make: Callable[[RunStore], str]
-) -> None:
+def test_a_fork_asks_about_allowed_calls(store: RunStore, make: Callable[[RunStore], str]) -> None:
     (asked,) = store.recorded(fork_run(store, make(store))).state.asks
     assert asked.may_have_run == (make is allowed_twice)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -28,7 +27,7 @@ from tests.interp.cli.process import KEY, gram
 from tests.interp.model_server import ModelServer
 from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until, worker
 from tests.interp.worker_threads import at_work, some_work, working
-from tests.paths import EXAMPLES, ROOT, tables
+from tests.paths import EXAMPLES, tables
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 
@@ -147,26 +146,16 @@ def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunSto
         ([HELLO, "", "--record", "postgresql://x/y", "--not-before", "soon"], 2, "soon: write"),
     ],
 )
-def test_misuse_of_the_command_is_told(
-    tmp_path: Path, arguments: list[str], code: int, said: str
-) -> None:
+def test_misuse_is_told(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
     done = gram("submit", *arguments, cwd=tmp_path)
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
     assert not (tmp_path / "runs.db").exists()
 
 
 def test_what_has_to_be_installed_is_told(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = (
-        "import sys; sys.modules['procrastinate'] = None\n"
-        "from interp.cli import main; sys.argv = ['gram', *sys.argv[1:]]; main()"
-    )
-    submitting = subprocess.run(
-        [sys.executable, "-c", code, "submit", HELLO, "Hi.", "--record", database],
-        capture_output=True, text=True, cwd=ROOT, check=False,
-    )  # fmt: skip
     monkeypatch.setitem(sys.modules, "procrastinate", None)
-
-    for done in (submitting, gram("worker", "--record", database)):
+    for command in (("submit", HELLO, "Hi."), ("worker",)):
+        done = gram(*command, "--record", database)
         assert done.returncode == 4
         assert install("workers") in done.stderr
         assert "Traceback" not in done.stderr
@@ -374,9 +363,7 @@ def test_times_that_passed_are_made_up_for_ten_minutes(
 
 
 @pytest.mark.parametrize(("old", "new", "said"), tables("runs.toml")["schedules"])
-def test_a_wrong_file_is_told_before_anything_runs(
-    schedules: Path, old: str, new: str, said: str
-) -> None:
+def test_a_wrong_file_is_told_at_once(schedules: Path, old: str, new: str, said: str) -> None:
     schedules.write_text(EACH_MINUTE.replace(old, new) if old else new, "utf-8")
     with pytest.raises(GramError) as told:
         read_schedules(schedules)

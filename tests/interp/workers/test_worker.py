@@ -58,9 +58,7 @@ def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
     assert store.row(run).status == "stopped"
 
 
-def test_a_worker_goes_on_while_the_database_keeps_it_waiting(
-    database: str, store: RunStore
-) -> None:
+def test_a_worker_goes_on_while_the_database_is_locked(database: str, store: RunStore) -> None:
     at = datetime.now(UTC) + timedelta(seconds=2)
     run = submit(TALKER, "Hello", store=store, model=OFFLINE, at=at)
     knows_its_queue = "SELECT 1 FROM gram_workers WHERE cardinality(queues) > 1"
@@ -88,9 +86,7 @@ def test_a_worker_goes_on_while_the_database_keeps_it_waiting(
         ({"grace": -1}, "grace must not be negative"),
     ],
 )
-def test_what_a_worker_cannot_be_given_is_told_before_it_works(
-    options: dict[str, Any], said: str
-) -> None:
+def test_what_a_worker_cannot_be_given_is_told(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         Worker("postgresql://nowhere/none", **options)
 

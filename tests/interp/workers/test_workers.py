@@ -85,9 +85,7 @@ def test_a_job_delivered_twice_is_done_once(store: RunStore, model_server: Model
     assert len(model_server.requests) == 1
 
 
-def test_a_worker_told_to_stop_takes_nothing_new(
-    store: RunStore, model_server: ModelServer
-) -> None:
+def test_a_worker_told_to_stop_takes_no_more(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(late("Hi.", 2))
     first = submit(TALKER, "Hello", store=store)
     with worker(store, "--at-once", "1", server=model_server) as working:
@@ -98,9 +96,7 @@ def test_a_worker_told_to_stop_takes_nothing_new(
     assert store.row(second).status == "queued"
 
 
-def test_what_outlasts_the_grace_is_left_to_others(
-    store: RunStore, model_server: ModelServer
-) -> None:
+def test_what_outlasts_the_grace_goes_to_others(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(late("Late.", 30), "Hi.")
     run = submit(TALKER, "Hello", store=store)
     with worker(store, "--grace", "0.5", server=model_server) as stopped:

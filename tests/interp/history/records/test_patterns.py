@@ -164,10 +164,8 @@ def test_what_is_no_file_is_refused_with_its_place(file: str, told: str) -> None
 
 
 def test_a_conversation_is_saved_for_its_owner_and_comes_back(tmp_path: Path) -> None:
-    path, context = (
-        tmp_path / "c.gram",
-        ConversationContext([Message(interp.UserRole, "é \0\ud800")]),
-    )
+    path, said = tmp_path / "c.gram", Message(interp.UserRole, "é \0\ud800")
+    context = ConversationContext([said])
     interp.save_context(path, context)
     assert interp.load_context(path) == context
     assert path.stat().st_mode & 0o777 == 0o600

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import pairwise, product
 from pathlib import Path
-from types import FrameType
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -34,6 +32,7 @@ from interp.history.records import RunFile, load_turns, run_text
 from interp.history.stores import load_runs, open_conversation
 from interp.machine import CallBegun, Event, ModelReplied, Request, State, ToolReturned, start, step
 from tests.interp.counting import AGENT, CALLS, counting
+from tests.interp.history.interrupts import interrupted_at
 
 TWO_CALLS = [ToolCall(f"c{n}", "add", '{"x": 1}') for n in range(2)]
 EVENTS: tuple[Event, ...] = (
@@ -102,28 +101,8 @@ def test_a_run_that_has_had_events_is_written_whole(path: Path) -> None:
 # --- interrupts
 
 
-@contextmanager
-def interrupted_at(count: int) -> Iterator[Callable[[], bool]]:
-    """Raise KeyboardInterrupt at a line of the records, counted from 1; gives whether it came."""
-    folder = str(Path(interp.history.records.__file__).parent)
-    passed = 0
-
-    def tracing(frame: FrameType, what: str, _: Any) -> Any:
-        nonlocal passed
-        if not frame.f_code.co_filename.startswith(folder):
-            return None
-        if what == "line":
-            passed += 1
-            if passed == count:
-                raise KeyboardInterrupt
-        return tracing
-
-    before = sys.gettrace()
-    sys.settrace(tracing)
-    try:
-        yield lambda: passed >= count
-    finally:
-        sys.settrace(before)
+def of_the_records(code: CodeType) -> bool:
+    return code.co_filename.startswith(str(Path(interp.history.records.__file__).parent))
 
 
 WAYS = list(product((True, False), repeat=2))
@@ -142,7 +121,7 @@ def test_an_interrupt_at_any_line_loses_nothing(
             break
         path.unlink()
         run = Driven(RunFile(path), folds_anyway=folds_anyway)
-        with interrupted_at(count) as came:
+        with interrupted_at(count, of_the_records) as came:
             with suppress(KeyboardInterrupt):
                 run.go_on()
             was_interrupted = came()

@@ -93,7 +93,7 @@ TALK = interp.ConversationContext([Message(interp.UserRole, "hi"), Message(Assis
         (the_agent(TEAM, "maybe", by="test"), {}, {}),
     ],
 )
-def test_whatever_a_run_is_begun_with_comes_back(
+def test_the_beginning_of_a_run_comes_back(
     program: Pattern, given: Any, more: dict[str, Any]
 ) -> None:
     comes_back(start(program, given, run_id="r", **more).state)
@@ -148,9 +148,7 @@ def whole() -> list[str]:
         (2, "result: json`2`", "result: json`3`", "run.gram:4:1"),
     ],
 )
-def test_a_reply_to_another_request_is_refused_with_its_line(
-    line: int, old: str, new: str, place: str
-) -> None:
+def test_a_reply_to_another_request_is_refused(line: int, old: str, new: str, place: str) -> None:
     lines = whole()
     assert old in lines[line]
     lines[line] = lines[line].replace(old, new)
@@ -190,9 +188,7 @@ def test_any_other_text_is_refused_with_an_error_of_ours(data: st.DataObject) ->
 
 
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
-def test_a_replayer_gives_what_the_machine_gave(
-    program: Pattern, random: Random, stops_after: int
-) -> None:
+def test_a_replayer_is_the_machine(program: Pattern, random: Random, stops_after: int) -> None:
     drawn = recorded(program, random, stops_after)
     replayer, before = Replayer(drawn.first), drawn.first
     for event in drawn.events:

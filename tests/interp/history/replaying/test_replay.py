@@ -48,9 +48,7 @@ def test_another_program_is_replayed_up_to_the_first_request_that_differs(file: 
 
 
 @pytest.mark.parametrize("policy", [allow_all, interp.deny_all])
-def test_what_a_policy_answered_on_resuming_is_answered_again(
-    file: Path, policy: interp.ApprovalPolicy
-) -> None:
+def test_answers_of_a_policy_are_given_again(file: Path, policy: interp.ApprovalPolicy) -> None:
     with pytest.raises(ApprovalNeeded):
         run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
     response = interp.resume_run(file, counting([]), model=ScriptedModel(["done"]), policy=policy)
@@ -113,9 +111,7 @@ def succeeds(words: list[str]) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_a_run_that_is_followed_is_shown_as_far_as_it_is(
-    files: dict[int, Path], tmp_path: Path
-) -> None:
+def test_a_followed_run_is_shown_as_far_as_it_is(files: dict[int, Path], tmp_path: Path) -> None:
     lines = files[10].read_bytes().splitlines(keepends=True)
     file, half = tmp_path / "a.run.gram", len(lines) // 2
     file.write_bytes(b"".join(lines[:half]))

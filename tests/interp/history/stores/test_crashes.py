@@ -181,9 +181,7 @@ def test_of_two_that_race_for_a_run_one_gets_it(
         assert store.recorded(run).state == expected
 
 
-def test_a_full_disk_keeps_what_was_recorded_and_the_run_goes_on_later(
-    tmp_path: Path, expected: State
-) -> None:
+def test_a_full_disk_keeps_what_was_recorded_for_later(tmp_path: Path, expected: State) -> None:
     address, log = str(tmp_path / "full.db"), tmp_path / "log"
     with open_store(address) as store:
         run = submitted(store)

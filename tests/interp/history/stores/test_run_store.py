@@ -9,7 +9,6 @@ import os
 import re
 import sqlite3
 import stat
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from threading import Barrier
-from types import FrameType
 from typing import Any
 
 import psycopg
@@ -31,9 +29,9 @@ from interp.errors import RunTakenError, StoreError
 from interp.execution import Begun
 from interp.history import RunFacts, RunStore
 from interp.history.stores import StoredRun, databases
-from interp.history.stores.databases import SqliteDatabase
 from interp.machine import start
 from interp.machine.messages import Usage
+from tests.interp.history.interrupts import interrupted_at
 from tests.paths import EXAMPLES, tables
 
 ADDRESSES = tables("runs.toml")
@@ -110,9 +108,7 @@ def died(store: RunStore) -> None:
 
 @FORKS
 @pytest.mark.parametrize("ends", [unheard, forgotten, died])
-def test_an_owner_that_is_no_more_is_not_waited_for(
-    store: RunStore, ends: Callable[[RunStore], None]
-) -> None:
+def test_a_dead_owner_is_not_waited_for(store: RunStore, ends: Callable[[RunStore], None]) -> None:
     made(store, "one")
     ends(store)
     assert store.row("one").status == "stopped"
@@ -232,9 +228,7 @@ def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> 
         later.row("one")
 
 
-def test_a_file_is_its_owner_s_alone_and_told_of_when_it_was_removed_or_replaced(
-    tmp_path: Path,
-) -> None:
+def test_a_file_is_its_owner_s_alone_and_told_of_when_removed_or_replaced(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     with open_store(path) as store:
         made(store, "one")
@@ -291,9 +285,7 @@ def test_the_name_of_a_server_on_a_socket_is_an_address_of_it() -> None:
         assert again.name == store.name
 
 
-def test_a_file_that_others_keep_locked_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_locked_by_others_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interp.history.stores.databases._PATIENCE", 0.1)
     path = tmp_path / "runs.db"
     with open_store(path) as store:
@@ -430,33 +422,19 @@ def test_a_store_that_cannot_be_written_is_refused(path: Path, file: int, folder
 
 def test_an_interrupt_at_any_line_leaves_the_file_to_all(path: Path) -> None:
     """What is done together is kept or not, whole, and the store and others go on writing."""
+    together = databases.SqliteDatabase.together.__code__
     for line in count(1):
-        passed = 0
-
-        def interrupt(frame: FrameType, event: str, _: object, line: int = line) -> Any:
-            nonlocal passed
-            if frame.f_code is not SqliteDatabase.together.__code__:
-                return None
-            passed += event == "line"
-            if passed == line:
-                sys.settrace(None)
-                raise KeyboardInterrupt
-            return interrupt
-
         with open_store(path) as store, open_store(path) as other:
             each = len(store.entries("one"))
             claim = store.claim("one")
-            sys.settrace(interrupt)
-            try:
+            interrupting = interrupted_at(line, lambda code: code is together)
+            with interrupting as came, contextlib.suppress(KeyboardInterrupt):
                 claim.append("(a)", "(b)")
-            except KeyboardInterrupt:
-                assert len(store.entries("one")) in (each, each + 2)
-            finally:
-                sys.settrace(None)
+            assert len(store.entries("one")) in (each, each + 2)
             assert other.database.execute("UPDATE gram_runs SET owner = NULL RETURNING id")
             assert store.database.execute("UPDATE gram_runs SET agent = ? RETURNING id", str(line))
             assert other.row("one").facts.agent == str(line)
-        if passed < line:
+        if not came():
             assert line > 8
             return
 

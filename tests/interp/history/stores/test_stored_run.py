@@ -53,9 +53,7 @@ def test_a_run_that_failed_is_resumed_by_its_id(store: RunStore, address: str) -
     assert resume_run(run_id, LIBRARY, model=ScriptedModel([]), record=store).content == "done"
 
 
-def test_a_process_whose_run_went_on_elsewhere_ruins_nothing_however_often_it_tries(
-    store: RunStore,
-) -> None:
+def test_a_process_whose_run_went_on_elsewhere_ruins_nothing_ever(store: RunStore) -> None:
     begun = stopped(store, CALLS)
     log, kept = StoredRun.of(store, begun.state.run_id)
     late = Run(kept.state, LIBRARY, model=ScriptedModel(["late"]), record=log)
