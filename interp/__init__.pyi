@@ -67,8 +67,11 @@ from .tools.from_functions.function_tools import (
 )
 from .tools.from_functions.json_types import answer_of as answer_of
 from .tools.hello_world import hello_world_tool_library as hello_world_tool_library
-from .tools.implementation import Tool as Tool, create_tool as create_tool
-from .tools.invocation import ToolContext as ToolContext
+from .tools.implementation import (
+    Tool as Tool,
+    ToolContext as ToolContext,
+    create_tool as create_tool,
+)
 from .tools.library import ToolLibrary as ToolLibrary, load_tools as load_tools
 from .tools.mcp.library import mcp_library as mcp_library
 from .tools.openapi.library import openapi_library as openapi_library

@@ -15,6 +15,7 @@ from ..json_text import read_json, write_json
 from ..machine import AssistantRole, Message, Request, ToolCall
 from ..shown import shortened
 from .language_model import ModelWithoutNetwork
+from .reply_reading import text_of
 
 _MOST = 200  # characters of a message that has no reply
 
@@ -124,7 +125,7 @@ def _reply(given: object, where: str) -> Any:
                 ToolCall(f"call_{index}", each["name"], write_json(each.get("arguments", {})))
                 for index, each in enumerate(calls)
             ]
-            return Message(AssistantRole, more.get("content") or "", made)
+            return Message(AssistantRole, text_of(more.get("content")), made)
         case {"calls": _}:
             raise ConfigurationError(
                 f'{where}: expected {{"calls": [{{"name": "search", "arguments": {{}}}}]}}, and '

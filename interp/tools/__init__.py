@@ -8,9 +8,9 @@ from .binding import (
     with_agents,
 )
 from .from_functions.json_types import AnswerType, answer_type_of
-from .implementation import Tool as Tool
-from .invocation import (
+from .implementation import (
     PlainCall,
+    Tool as Tool,
     ToolContext as ToolContext,
     ToolResult,
     acall_tool,

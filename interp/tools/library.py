@@ -23,8 +23,7 @@ from ..errors import ConfigurationError, ToolError, said_by
 from ..programs import the_agent
 from .from_functions.function_tools import tool as tool_of_function
 from .from_functions.tools_of_others import is_of_others, tool_of_others
-from .implementation import Tool
-from .invocation import is_from_outside
+from .implementation import Tool, is_from_outside
 
 
 def split_name(given: str) -> tuple[str, str]:

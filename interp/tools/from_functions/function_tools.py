@@ -19,8 +19,7 @@ from gram.errors import expect
 
 from ...errors import ToolError
 from ...json_text import Json
-from ..implementation import Tool
-from ..invocation import ToolContext, current_context, is_async
+from ..implementation import Tool, ToolContext, current_context, is_async
 from . import callables
 from .callables import NO_DEFAULT, Documentation, Member
 from .json_types import json_type, parameters_type

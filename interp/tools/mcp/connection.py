@@ -27,7 +27,7 @@ from ...errors import ConfigurationError, ToolError, said_by
 from ...json_text import Json
 from ...machine import progress_text
 from ...models import limit_body
-from ..invocation import ToolContext, ToolResult, current_context
+from ..implementation import ToolContext, ToolResult, current_context
 from .listing import LONGEST_MESSAGE, TOO_LONG, fault_in, listed_tools, result_of, said, visible
 from .server import McpServer
 

@@ -19,8 +19,7 @@ from gram.extras import install
 from ...concurrency import call_in_thread, waited_for
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json
-from ..implementation import Tool
-from ..invocation import ToolResult
+from ..implementation import Tool, ToolResult
 from ..library import ToolLibrary
 from .listing import look_alikes, said, visible
 from .server import McpServer, ServerLike, read_servers

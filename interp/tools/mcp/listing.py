@@ -19,7 +19,7 @@ from ...files import File
 from ...json_text import Json, write_json
 from ...secrets import known_keys, without_keys
 from ...shown import visible_text
-from ..invocation import ToolResult
+from ..implementation import ToolResult
 
 if TYPE_CHECKING:
     from mcp import Client, types

@@ -21,8 +21,7 @@ from interp.json_text import Json
 from interp.machine.contracts.values import validate_tool_args
 from interp.tools import bind_tool, invoke_tool
 from interp.tools.from_functions.function_tools import tool, tool_spec_from_function
-from interp.tools.implementation import Tool
-from interp.tools.invocation import ToolContext, providing
+from interp.tools.implementation import Tool, ToolContext, providing
 from lenses_ext import write_program
 
 HERE = Path(__file__).relative_to(Path.cwd())

@@ -11,7 +11,7 @@ import pytest
 from interp import Tool, ToolError, create_tool
 from interp.concurrency import FromOutside
 from interp.tools import invoke_tool
-from interp.tools.invocation import ToolContext, acall_tool, current_context, providing
+from interp.tools.implementation import ToolContext, acall_tool, current_context, providing
 
 
 def made(invoke: Callable[[Any], Any]) -> Tool:
