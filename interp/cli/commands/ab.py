@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -245,9 +245,9 @@ def _of_file(file: str, options: _Options) -> dict[str, Any]:
     return {**found, "go_on": partial(_goes_on, options.yes)}
 
 
-def _goes_on(is_told: bool, forecast: experiments.Forecast) -> bool:
+def _goes_on(is_told: bool, notes: Sequence[str]) -> bool:
     """Say what the cases will take and can find, and ask whether they run."""
-    for each in (*forecast.notes, *experiments.what_it_finds(forecast.plan)):
+    for each in notes:
         (note if is_told else tell)(each)
     if is_told:
         return True

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from attrs import evolve, field, fields_dict, frozen
+from attrs import evolve, field, frozen
 
 from gram import Pattern
 
@@ -106,7 +106,6 @@ class Spot:
         result: what a tool returned, or the error of a call that failed.
         inside: the calls of a reply, or the rounds of an agent or a loop, in order.
         nodes: what happened in the nodes of a workflow.
-        details: what else is recorded of a reply, such as its tokens.
         reply: the reply, or None.
         call: the call, or None.
         answers: the other events here: of the call, and of the question about it.
@@ -117,7 +116,6 @@ class Spot:
     result: Json = None
     inside: tuple[Spot, ...] = ()
     nodes: Mapping[int | str, Spot] = field(factory=dict)
-    details: Mapping[str, Any] = field(factory=dict)
     reply: ModelReplied | None = None
     call: ToolCall | None = None
     answers: tuple[Event, ...] = ()
@@ -176,13 +174,6 @@ class Scenario:
         return Answers(calls, tools, model)
 
 
-_DETAILS: Final = {
-    name: kind.default
-    for name, kind in sorted(fields_dict(ModelReplied).items())
-    if name not in ("at", "message", "truncated")
-}
-
-
 def scenario_of(run: RecordedRun, *, with_replies: bool) -> Scenario:
     """The scenario of a recorded run.
 
@@ -234,14 +225,12 @@ def _spot(at: At, events: Mapping[At, list[Event]], call: ToolCall | None) -> Sp
             inside.append(spot)
         else:
             nodes[key] = spot
-    details = {name: getattr(reply, name, usual) for name, usual in _DETAILS.items()}
     return Spot(
         _data_or_text(reply.message.content) if reply else "",
         _data_or_text(call.arguments) if call else None,
         _result(here),
         tuple(inside),
         nodes,
-        {name: value for name, value in details.items() if value != _DETAILS[name]},
         reply,
         call,
         tuple(each for each in here if each is not reply and type(each) in _ANSWERED),
@@ -283,7 +272,7 @@ def _answers(spot: Spot, at: At) -> Iterator[Event]:
         ]
         said = spot.reply.message
         message = evolve(said, content=_text_of(spot.says, said.content), tool_calls=calls)
-        yield ModelReplied(at, message, truncated=spot.reply.truncated, **spot.details)
+        yield evolve(spot.reply, at=at, message=message)
     for key, inner in (*enumerate(spot.inside), *spot.nodes.items()):
         yield from _answers(inner, (*at, key))
 

@@ -203,7 +203,7 @@ def _pieces(text: str) -> list[str]:
 
 FIELDS: Final[Fields] = {
     Scenario: tuple(fields_dict(Scenario)),
-    Spot: ("says", "arguments", "result", "inside", "nodes", "details"),
+    Spot: ("says", "arguments", "result", "inside", "nodes"),
     Message: ("content",),
 }
 """What has parts that may go."""

@@ -33,7 +33,7 @@ from .chance import require_statistics
 from .comparing import crossed
 from .experiment import Experiment
 from .metrics import Metric, MetricLike, Trial, expect_known, fingerprint, read_metrics
-from .plan import Folder, Key, Plan, folder_of, make_plan
+from .plan import Folder, Key, Plan, folder_of, make_plan, what_it_finds
 
 
 def _limit(_: object, attribute: Any, value: Any) -> None:
@@ -129,50 +129,31 @@ def too_little(budget: Budget, spent: Spent, more: float) -> str | None:
     return None
 
 
-@frozen
-class Forecast:
-    """What the runs of an experiment that are left will take, as its pilot says.
+def forecast(plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> list[str]:
+    """What the runs that are left will take, as the pilot says, and what they can find, in words.
 
-    Attributes:
+    Args:
         plan: the plan.
         pilot: the trials of its pilot, which ran each arm once on each of its cases.
         budget: what the experiment may take.
         jobs: how many runs go on at once.
     """
-
-    plan: Plan
-    pilot: Sequence[Trial]
-    budget: Budget
-    jobs: int
-
-    @property
-    def amounts(self) -> Spent:
-        """What they will take, if they are like those of the pilot, as far as that is known."""
-        runs = len(self.plan.keys)
-        if not self.pilot:
-            return Spent(None, None, None, runs)
-        found = sum(map(taken, self.pilot), Spent()).times(runs / len(self.pilot))
-        return evolve(found, minutes=(found.minutes or 0.0) / self.jobs)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What it says, in plain words."""
-        plan, runs = self.plan, counted(len(self.plan.keys), "run")
-        pilot = counted(len(plan.pilot), "case")
-        told = self.amounts.told("tokens", "cost", "minutes")
-        much = f"about {told}, {self.jobs} at once, if they are like the {pilot} of the pilot"
+    left, runs = len(plan.keys), counted(len(plan.keys), "run")
+    notes, amounts = [f"what {runs} will take is not known: there is no pilot"], Spent(runs=left)
+    if pilot:
+        amounts = sum(map(taken, pilot), Spent()).times(left / len(pilot))
+        amounts = evolve(amounts, minutes=(amounts.minutes or 0.0) / jobs)
+        cases, told = counted(len(plan.pilot), "case"), amounts.told("tokens", "cost", "minutes")
+        much = f"about {told}, {jobs} at once, if they are like the {cases} of the pilot"
         notes = [f"{runs} will take {much}"]
-        if not plan.pilot:
-            notes = [f"what {runs} will take is not known: there is no pilot"]
-        whole = self.amounts.times(1 + len(plan.pilot_keys) / len(plan.keys))
-        for name, amount in asdict(whole).items():
-            limit = getattr(self.budget, name)
-            if None not in (amount, limit) and amount > limit:
-                notes.append(f"the budget of {in_unit(name, limit)} will not do")
-        if failures := [each.failure for each in self.pilot if each.failure is not None]:
-            runs, first = counted(len(plan.pilot_keys), "run"), failures[0].split("\n")[0]
-            notes.append(f"{len(failures)} of {runs} of the pilot failed; the first: {first}")
-        return tuple(notes)
+    for name, amount in asdict(amounts.times(1 + len(pilot) / left)).items():
+        limit = getattr(budget, name)
+        if None not in (amount, limit) and amount > limit:
+            notes.append(f"the budget of {in_unit(name, limit)} will not do")
+    if failures := [each.failure for each in pilot if each.failure is not None]:
+        of, first = counted(len(pilot), "run"), failures[0].split("\n")[0]
+        notes.append(f"{len(failures)} of {of} of the pilot failed; the first: {first}")
+    return [*notes, *what_it_finds(plan)]
 
 
 @contextmanager
@@ -338,7 +319,7 @@ def ab(
     jobs: int = 4,
     progress: bool | None = None,
     on_plan: Callable[[Plan, tuple[Trial, ...]], None] | None = None,
-    go_on: Callable[[Forecast], bool] | None = None,
+    go_on: Callable[[Sequence[str]], bool] | None = None,
 ) -> Experiment:
     """Run the same cases through several arms, and compare them honestly.
 
@@ -373,7 +354,8 @@ def ab(
         jobs: how many runs go on at once.
         progress: whether to show a progress bar; by default where standard error is a terminal.
         on_plan: is called with the plan and the trials that are done already, before more run.
-        go_on: is called after the pilot with what the others will take, and says whether they run.
+        go_on: is called after the pilot with what the others will take and can find, in words, and
+            says whether they run.
 
     Raises:
         OSError: a file cannot be read or written; what was done is kept.
@@ -428,7 +410,7 @@ def ab(
         try:
             stopped = work.run(plan.pilot_keys)
             if stopped is None and go_on and len(done) == len(plan.pilot_keys):
-                is_wanted = go_on(Forecast(plan, tuple(done), work.budget, jobs))
+                is_wanted = go_on(forecast(plan, done, work.budget, jobs))
                 stopped = None if is_wanted else NOT_BEGUN
             stopped = stopped or work.run(plan.order)
         except BaseException as error:  # says what is kept, and is raised again

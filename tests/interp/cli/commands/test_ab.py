@@ -234,11 +234,10 @@ def test_each_arm_has_its_settings_and_no_key(folder: Path, model_server: ModelS
     model_server.takes_any_path = True
     model_server.will_say(*["Hi"] * 2)
     (folder / "one.csv").write_text("input\nHello\n")
-    (folder / "brief.txt").write_text("Be brief.\n")
     (folder / "x.gram").write_text(
         """(:Experiment {cases: "one.csv", program: "A.gram", settings: {temperature: 0}})
         (a:Arm)
-        (b:Arm {settings: {temperature: 1}, model: "OpenAI/other", prompt: "@brief.txt",
+        (b:Arm {settings: {temperature: 1}, model: "OpenAI/other", prompt: "Be brief.",
           edits: {`hello_world_agent.tools.sayHello.description`: "Greets"}})"""
     )
 

@@ -14,8 +14,8 @@ from benchmarks.calibration import EFFECTS, effects_found
 from gram import ArgumentError
 from interp import Case, ab
 from interp.evaluation import Arm, RubricJudge, Trial
-from interp.evaluation.experiments import what_it_finds
 from interp.evaluation.experiments.comparing import Scores, contrasts_of, crossed, pass_rate, slices
+from interp.evaluation.experiments.plan import what_it_finds
 from interp.evaluation.experiments.report import report
 from tests.interp.evaluation.experiments.worlds import (
     PROGRAM,
