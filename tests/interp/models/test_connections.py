@@ -7,15 +7,12 @@ import copy
 import gc
 import os
 import pickle
-import socket
 import ssl
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 
 import pytest
 
@@ -23,7 +20,7 @@ from gram import Pattern
 from interp import ConfigurationError, ModelError, OpenAIModel, arun, astream, run
 from lenses_ext import agent_tool_specs, put
 from tests.interp.four_ways import QUESTION
-from tests.interp.model_server import Answer, ModelServer, completion, raw_server, serving
+from tests.interp.model_server import Answer, ModelServer, completion, serving
 from tests.paths import DATA, ROOT
 
 each_transport = pytest.mark.usefixtures("each_transport")
@@ -205,80 +202,15 @@ def test_asking_without_blocking_needs_an_event_loop_of_asyncio() -> None:
 LOCALHOST = str(DATA / "localhost.pem")
 """A key and a certificate for this machine alone, which nobody trusts but these tests."""
 
-BODY = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi."}}]}'
-HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n" % len(BODY)
-WHOLE = HEAD + b"\r\n" + BODY
 
-
-def answering(
-    *responses: bytes, then: Callable[[socket.socket], object]
-) -> AbstractContextManager[list[str]]:
-    """A server that gives each connection these bytes, one for each request, then acts on it."""
-
-    def serve(connection: socket.socket) -> None:
-        for response in responses:
-            if not _request(connection):
-                break
-            connection.sendall(response)
-        then(connection)
-
-    return raw_server(serve)
-
-
-def _request(connection: socket.socket) -> bytes:
-    """A whole request, or nothing at the end."""
-    found = b""
-    while b"\r\n\r\n" not in found or not found.endswith(b"}"):
-        if not (piece := connection.recv(65_536)):
-            return b""
-        found += piece
-    return found
-
-
-def asked(model: OpenAIModel, times: int, *, pause: float = 0) -> list[str]:
+def asked(model: OpenAIModel, times: int) -> list[str]:
     """What a model says when it is asked so often, blocking and in an event loop."""
 
     async def in_a_loop() -> list[str]:
-        said = []
-        for _ in range(times):
-            said.append((await model.acomplete(QUESTION)).message.content)
-            await asyncio.sleep(pause)
-        return said
+        return [(await model.acomplete(QUESTION)).message.content for _ in range(times)]
 
-    blocking = []
-    for _ in range(times):
-        blocking.append(model.complete(QUESTION).message.content)
-        time.sleep(pause)
+    blocking = [model.complete(QUESTION).message.content for _ in range(times)]
     return blocking + asyncio.run(in_a_loop())
-
-
-def say_goodbye(connection: socket.socket) -> None:
-    head = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-    connection.sendall(head)
-    connection.close()
-
-
-CLOSING = HEAD + b"connection: close\r\n\r\n" + BODY
-HINTED = b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + WHOLE
-
-
-@each_transport
-@pytest.mark.parametrize(
-    ("responses", "then", "attempts", "connections"),
-    [
-        pytest.param([WHOLE], socket.socket.close, 1, 4, id="the server closed it meanwhile"),
-        pytest.param([WHOLE], say_goodbye, 3, 4, id="the server took its leave on it"),
-        pytest.param([CLOSING], socket.socket.close, 1, 4, id="a response says that it closes"),
-        pytest.param([HINTED] * 2, socket.socket.close, 1, 2, id="hints before each response"),
-    ],
-)
-def test_a_connection_is_used_again_while_the_server_keeps_it(
-    responses: list[bytes], then: Callable[[socket.socket], object], attempts: int, connections: int
-) -> None:
-    with answering(*responses, then=then) as server:
-        said = asked(OpenAIModel(server[0], "key", attempts=attempts), 2, pause=0.05)
-    assert said == ["Hi."] * 4
-    assert server[1:] == ["connection"] * connections
 
 
 @each_transport
