@@ -62,15 +62,6 @@ def test_a_habit_that_cannot_be_kept_is_one_warning(state: Path) -> None:
     assert (named.returncode, named.stdout) == (2, "")
 
 
-def test_the_warning_names_the_folder_in_words(state: Path) -> None:
-    state.parent.write_text("a file where a folder belongs")
-    with Terminal("run", HELLO, "I am Bob", "--offline") as terminal:
-        seen = terminal.until("You said: I am Bob")
-        assert terminal.leaves() == 0
-    assert f"{state}: Not a directory" in seen.replace("\r\n", "")
-    assert "Errno" not in seen
-
-
 def test_a_store_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "photos.db"
     with sqlite3.connect(path) as other:

@@ -81,13 +81,6 @@ def test_help_is_given_in_every_way() -> None:
     assert "gram set" in gram("help", "set").stdout
 
 
-def test_quiet_and_verbose_choose_what_is_told() -> None:
-    arguments = ["fmt", "--check", HELLO, str(ROOT / "examples" / ".." / "examples"), "-"]
-    assert "unchanged" in gram(*arguments, stdin="(a)\n").stderr
-    assert gram("-q", *arguments, stdin="(a)\n").stderr == ""
-    assert gram(*arguments, "-q", stdin="(a)\n").stderr == ""
-
-
 IN_A_CALLBACK = """
 import os, signal, sys, time
 from interp.cli.process import interruptible, leave_at_interrupt

@@ -10,7 +10,6 @@ import pytest
 
 from interp import open_store
 from tests.interp.cli.process import (
-    KEY,
     at,
     forked,
     gram,
@@ -168,19 +167,6 @@ def test_an_arm_that_does_not_bind_is_refused_before_anything_runs(folder: Path)
     assert not (folder / "A-B.ab").exists()
 
 
-def test_a_changed_program_is_refused_with_the_difference(folder: Path) -> None:
-    gram(*COMPARED, "A.gram", cwd=folder)
-    program = folder / "A.gram"
-    program.write_text(program.read_text().replace("friendly conversations", "quarrels"))
-
-    done = gram(*COMPARED, "A.gram", cwd=folder)
-
-    assert done.returncode in (2, 3)
-    lines = done.stderr.splitlines()
-    changed = [each[0] for each in lines if "conversations" in each or "quarrels" in each]
-    assert changed == ["-", "+"]
-
-
 @pytest.mark.parametrize(("arguments", "code", "message"), rows("wrong use of ab"))
 def test_misuse_is_told(folder: Path, arguments: list[str], code: int, message: str) -> None:
     refused(gram(*arguments, cwd=folder), code, message)
@@ -202,25 +188,6 @@ def test_the_file_of_an_experiment_says_what_it_takes_and_asks(folder: Path) -> 
     assert shown.stdout == done.stdout
 
 
-def test_a_budget_that_is_used_up_shows_nothing_and_a_larger_one_goes_on(folder: Path) -> None:
-    file = folder / "greetings.gram"
-    file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 5}"))
-    none = gram(*FILE, "--yes", cwd=folder)
-    file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 20}"))
-    short = gram(*FILE, "--yes", "--html", "x.html", cwd=folder)
-    file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 32}"))
-    done = gram(*FILE, cwd=folder)
-
-    assert (none.returncode, short.returncode) == (5, 5)
-    assert "0 of 24 runs are done" in none.stdout
-    assert "12 of 24 runs are done; nothing is compared" in short.stdout
-    assert "the budget of 20 runs is used up" in short.stdout
-    assert "%" not in short.stdout.replace("5 %", "")
-    assert "Comparisons" not in (folder / "x.html").read_text()
-    assert (done.returncode, "greeting short is better" in done.stdout) == (0, False)
-    assert "32 of" not in done.stdout
-
-
 def test_a_rehearsal_asks_no_model_that_a_file_names(folder: Path) -> None:
     file = folder / "greetings.gram"
     (folder / "cases.jsonl").write_text("".join(CASES.splitlines(keepends=True)[:3]))
@@ -228,29 +195,6 @@ def test_a_rehearsal_asks_no_model_that_a_file_names(folder: Path) -> None:
     done = gram(*FILE, "--offline", "--yes", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["plan"]["factors"]["model"] == ["OpenAI/a", "OpenAI/b"]
-
-
-def test_each_arm_has_its_settings_and_no_key(folder: Path, model_server: ModelServer) -> None:
-    model_server.takes_any_path = True
-    model_server.will_say(*["Hi"] * 2)
-    (folder / "one.csv").write_text("input\nHello\n")
-    (folder / "x.gram").write_text(
-        """(:Experiment {cases: "one.csv", program: "A.gram", settings: {temperature: 0}})
-        (a:Arm)
-        (b:Arm {settings: {temperature: 1}, model: "OpenAI/other", prompt: "Be brief.",
-          edits: {`hello_world_agent.tools.sayHello.description`: "Greets"}})"""
-    )
-
-    done = gram("ab", "x.gram", "--match", "types", "--yes", cwd=folder, **at(model_server))
-
-    assert done.returncode == 0, done.stderr
-    asked = {each["model"]: each for each in model_server.requests}
-    assert asked["gpt-5.6-luna"]["temperature"] == 0
-    assert asked["other"]["temperature"] == 1
-    assert asked["other"]["messages"][0]["content"] == "Be brief."
-    assert asked["other"]["tools"][0]["function"]["description"] == "Greets"
-    written = "".join(each.read_text() for each in folder.rglob("*.gram"))
-    assert KEY not in written + done.stdout
 
 
 def test_ctrl_c_keeps_what_is_done_and_says_so(folder: Path, model_server: ModelServer) -> None:

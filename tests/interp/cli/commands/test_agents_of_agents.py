@@ -48,13 +48,6 @@ def test_wrong_arguments_are_refused(news: str, given: str) -> None:
     assert gram("run", news, "--input", given).returncode == 2
 
 
-def test_a_recorded_workflow_is_traced_and_replayed(news: str, tmp_path: Path) -> None:
-    file = str(tmp_path / "a.run.gram")
-    said = gram("run", news, "the moon", "--record", file).stdout
-    assert gram("replay", file).stdout == said
-    assert "0.critic.0" in gram("trace", file).stdout
-
-
 def test_progress_says_which_steps_begin_and_end(news: str) -> None:
     done = gram("run", news, "the moon")
     quiet = gram("run", news, "the moon", "-q")

@@ -57,13 +57,6 @@ def test_colours_at_a_terminal(
     assert ("\x1b[31m" in terminal.raw) is is_coloured
 
 
-def test_a_file_cannot_colour_or_move_what_is_shown(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.gram", '(a {k: "\x1b[2J", k: 1})')
-    with Terminal("check", path, TERM="xterm") as terminal:
-        assert terminal.leaves() == 1
-    assert "\x1b[2J" not in terminal.raw
-
-
 def test_json_has_ends_and_fixes(twice: Path) -> None:
     (fault,) = json.loads(gram("check", "--format", "json", str(twice)).stdout)
     assert [fault[key] for key in ("line", "column", "end_line", "end_column")] == [1, 11, 1, 16]

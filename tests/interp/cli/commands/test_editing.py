@@ -49,15 +49,6 @@ def test_set_changes_nothing_else(program: Path, path: str, value: str, old: str
     assert program.read_text() == PROGRAM
 
 
-@pytest.mark.parametrize(
-    "path", ["greeter.model", "greeter.tools.`math.add`.parameters.x.default", "greeter.name",
-             "greeter.tools.`math.add`.signature", "greeter.tools.`math.add`"],
-)  # fmt: skip
-def test_getting_and_setting_the_same_leaves_every_byte(program: Path, path: str) -> None:
-    value = gram("get", str(program), path).stdout.removesuffix("\n")
-    assert gram("set", str(program), path, value).stdout == PROGRAM
-
-
 def test_set_writes_in_place_keeping_mode_and_link(program: Path, tmp_path: Path) -> None:
     program.chmod(0o600)
     link = tmp_path / "link.gram"
@@ -140,13 +131,6 @@ def test_refusals_have_words_of_the_program(program: Path, arguments: list[str],
     assert program.read_text() == PROGRAM
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_a_file_that_may_not_be_written_stays_whole(program: Path) -> None:
-    program.chmod(0o400)
-    assert gram("set", "-i", str(program), "greeter.model", "A/b").returncode == 2
-    assert program.read_text() == PROGRAM
-
-
 @pytest.mark.parametrize("command", [["set", "-i", "{}", "a.b", "c"], ["fmt", "{}"]])
 def test_a_pipe_is_not_waited_for(tmp_path: Path, command: list[str]) -> None:
     pipe = tmp_path / "p.gram"
@@ -204,14 +188,6 @@ def test_nodes_and_arrows_are_added_and_removed_by_paths(tmp_path: Path) -> None
     assert "unexpected-element" in refused.stderr
     assert got.stdout == "(writer)-->(editor)\n(editor)-->(again::writer)\n"
     assert removed.stdout == WORKFLOW
-
-
-def test_a_signature_is_set_where_there_was_none(tmp_path: Path) -> None:
-    path = written(tmp_path / "w.gram", WORKFLOW)
-    done = gram("set", path, "writer.signature", "(topic::Text)==>(::Text)")
-    wrong = gram("set", path, "editor.signature", "(topic::Integer)==>(::Text)")
-    assert done.stdout == WORKFLOW.replace('l"}]', 'l"} | (topic::Text)==>(::Text)]')
-    refused(wrong, 1, "error[arrow-type]")
 
 
 @pytest.mark.parametrize(("path", "value", "written"), rows("wrong types"))

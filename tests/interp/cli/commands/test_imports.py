@@ -61,17 +61,6 @@ def test_a_program_of_several_files_is_checked_and_run(folder: Path) -> None:
     assert "desk" in drawn.stdout
 
 
-def test_a_record_keeps_the_texts_that_the_run_began_with(folder: Path) -> None:
-    gram("run", "agents/main.gram", "I'm Ada!", "--record", "run.gram")
-    for name in ("agents/main.gram", "shared/desk.gram", "tools/greet.gram"):
-        (folder / name).unlink()
-    replayed = gram("replay", "run.gram")
-    traced = gram("trace", "run.gram")
-    assert replayed.returncode == 0, replayed.stderr
-    assert "Ada" in traced.stdout
-    assert "imports" not in (folder / "run.gram").read_text()
-
-
 def test_the_file_that_holds_a_definition_is_edited(folder: Path) -> None:
     before = contents(folder)
 
@@ -94,17 +83,6 @@ def test_an_edit_that_breaks_another_file_is_refused(folder: Path) -> None:
     assert refused.returncode == 1
     assert "undefined-reference" in refused.stderr
     assert contents(folder) == before
-
-
-def test_elements_and_patterns_are_added_and_removed_where_they_are(folder: Path) -> None:
-    before = contents(folder)
-    gram("add", "agents/main.gram", ".", "(note:Note {n: 1})", "-i")
-    gram("del", "agents/main.gram", "main.tools.sayHello", "-i")
-    gram("add", "agents/main.gram", "desk.version", "2", "-i")
-    after = contents(folder)
-    assert after["agents/main.gram"].endswith("| desk] // the first\n(note:Note {n: 1})\n")
-    assert "version: 2" in after["shared/desk.gram"]
-    assert after["tools/greet.gram"] == before["tools/greet.gram"]
 
 
 def test_of_several_files_each_is_looked_at_by_itself(folder: Path) -> None:

@@ -54,13 +54,6 @@ def test_what_is_off_is_not_fixed(slip: Path) -> None:
     assert slip.read_text() == text
 
 
-def test_a_project_makes_an_error_of_a_finding(slip: Path) -> None:
-    (slip.parent / "gram.toml").write_text('lint = {tool-in-instruction = "error"}\n')
-    done = gram("lint", "a.gram", cwd=slip.parent)
-    assert done.stdout.startswith("a.gram:1:31: error[tool-in-instruction]")
-    assert done.returncode == 1
-
-
 def test_standard_input_is_linted_and_not_fixed() -> None:
     assert "warning[tool-in-instruction]" in gram("lint", "-", stdin=SLIP).stdout
     assert gram("lint", "--fix", "-", stdin=SLIP).returncode == 2

@@ -10,7 +10,7 @@ import pytest
 
 from gram import loads, loads_one
 from lenses_ext import agent_tool_specs, view
-from tests.interp.cli.process import forked as gram, printed, refused, told, written
+from tests.interp.cli.process import forked as gram, refused, told, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.tools.mcp.servers import GOOD, bad
 
@@ -123,13 +123,6 @@ def test_a_server_of_no_use_is_told_first(program: Path, server: str, message: s
     refused(done, 4, message)
 
 
-def test_a_name_of_two_libraries_is_an_error(program: Path, servers: str, tmp_path: Path) -> None:
-    code = 'from interp import tool\n\n@tool\ndef shout(text: str) -> str:\n    """Shouts."""\n'
-    tools = written(tmp_path / "tools.py", code)
-    done = gram("tools", str(program), "--mcp", servers, "--tools", tools)
-    printed(done, 1, f'2 libraries have a tool "shout": {tools}:3 and the MCP server "good"')
-
-
 def test_debug_shows_the_standard_error_of_a_server(program: Path, servers: str) -> None:
     said = ("run", str(program), "--mcp", servers, "--offline", "--approve", "all", "shout 'a'")
     assert "the good server starts" in gram(*said, "--debug").stderr
@@ -143,8 +136,3 @@ def test_progress_is_shown_behind_what_is_waited_for(program: Path, servers: str
         terminal.until("s 1 of 2: a \\x1b[J")
         assert terminal.leaves() == 0
         assert "\x1b[J" not in terminal.raw
-
-
-def test_only_the_tools_of_agents_take_tools_of_a_server(program: Path, servers: str) -> None:
-    done = gram("add", str(program), "helper.description", "--mcp", servers, "shout")
-    refused(done, 2, "write FILE AGENT.tools NAME…")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, has, refused, rows, told
+from tests.interp.cli.process import gram, has, rows, told
 
 TOOL = 'Tool {description: "d"}'
 DESK = f"""\
@@ -103,14 +103,6 @@ def test_texts_that_are_not_gram_are_merged_by_lines_and_it_is_said(tmp_path: Pa
     assert "merged by lines, as git does" in done.stderr
     assert marked.returncode == 1
     assert "=======" in marked.stdout
-
-
-def test_what_is_no_text_is_a_conflict_and_stays_as_it_is(tmp_path: Path) -> None:
-    files = three(tmp_path, DESK, DESK)
-    (tmp_path / "ours.gram").write_bytes(b"\xff\x00ours")
-    (tmp_path / "theirs.gram").write_bytes(b"\xff\x00theirs")
-    refused(gram("merge", *files, "-i"), 1, "binary")
-    assert (tmp_path / "ours.gram").read_bytes() == b"\xff\x00ours"
 
 
 # --- in git

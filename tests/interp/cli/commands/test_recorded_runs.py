@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from interp import LimitError, Limits, ScriptedModel, hello_world_tool_library, load, load_run, run
+from interp import LimitError, Limits, ScriptedModel, hello_world_tool_library, load, run
 from interp.machine import CallModel
-from lenses_ext import parse_program
 from tests.interp.cli.process import at, gram, refused, started, written
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import ROOT
@@ -105,17 +104,6 @@ def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_pa
     assert "resumed with" in resumed
     assert call.startswith("0.0")
     assert 'sayHello(personName: "world") -> error: denied, not run' in call
-
-
-def test_limits_stay_on_resuming_unless_given(tmp_path: Path, model_server: ModelServer) -> None:
-    file = tmp_path / "limited.run.gram"
-    limits = ["--limit", "iterations=0", "--limit", "tokens=5000"]
-    model_server.will_say(HI, "Hello, Al.")
-    gram("run", str(HELLO), "hi", *limits, "--record", str(file), **at(model_server))
-    done = gram("resume", str(file), "--limit", "iterations=3", **at(model_server))
-    assert done.stdout == "Hello, Al.\n"
-    limits_now = load_run(file).state.limits
-    assert (limits_now.iterations, limits_now.tokens) == (3, 5000)
 
 
 def test_a_run_is_followed_while_another_process_records_it(tmp_path: Path) -> None:
@@ -302,12 +290,3 @@ def test_a_failure_in_a_branch_names_its_step(tmp_path: Path, model_server: Mode
     done = gram("run", program, "go", **at(model_server))
     assert done.returncode == 4
     assert re.search(r"^both/(one|two) failed$", done.stderr, re.MULTILINE), done.stderr
-
-
-def test_a_trace_quotes_what_is_quoted_once(tmp_path: Path) -> None:
-    file = tmp_path / "a.run.gram"
-    agent = parse_program('[a:Agent {instruction: "x", model: "A/b"}]')
-    run(agent, 'say "long"', model=ScriptedModel(['"long"']), record=file)
-    told = gram("trace", str(file)).stdout
-    assert 'model: "long"' in told
-    assert '""long""' not in told

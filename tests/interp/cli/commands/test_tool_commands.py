@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gram import loads, loads_one
+from gram import loads_one
 from lenses_ext import agent_tool_specs, view
 from tests.interp.cli.process import HELLO, gram, has, refused, rows, written
 from tests.paths import EXAMPLES
@@ -40,20 +40,6 @@ def test_tools_writes_the_gram_of_python_and_of_json(tmp_path: Path) -> None:
     (spec,) = view(agent_tool_specs, loads_one(Path(HELLO).read_text()))
     assert loads_one(from_json) == spec
     assert loads_one(from_python).value == spec.value
-
-
-def test_an_operation_that_changes_something_sends_as_its_document_says(tmp_path: Path) -> None:
-    answers = {"responses": {"200": {"description": "done"}}}
-    paths = {"/pets": {"get": answers, "post": answers}}
-    api = {"openapi": "3.0.3", "info": {}, "servers": [{"url": "http://a.test"}], "paths": paths}
-    (tmp_path / "pets.json").write_text(json.dumps(api))
-
-    done = gram("tools", "--openapi", "pets.json", "--print-gram", cwd=tmp_path)
-
-    tools = {each.value.identity: each.value.properties for each in loads(done.stdout)}
-    sends = {name: said.get("sends") for name, said in tools.items()}
-    assert sends == {"get_pets": None, "post_pets": True}
-    assert tools["post_pets"]["source"] == "pets.json"
 
 
 def test_schema_prints_function_definitions() -> None:
@@ -180,12 +166,6 @@ def test_a_rehearsal_makes_up_what_is_returned_without_code(undescribed: tuple[s
     assert (said.returncode, said.stdout) == (0, "5\n")
     assert "g has no Python yet: the rehearsal makes up what it returns\n" in said.stderr
     assert "g(n: 3) -> 5\n" in said.stderr
-
-
-def test_tools_without_code_stop_other_runs(undescribed: tuple[str, str], tmp_path: Path) -> None:
-    script = written(tmp_path / "script.json", '["hello"]')
-    stopped = gram("run", undescribed[0], "hi", "--script", script)
-    refused(stopped, 3, 'tool "g" is not in the library')
 
 
 def test_cases_are_rehearsed_without_python(undescribed: tuple[str, str], tmp_path: Path) -> None:

@@ -64,17 +64,6 @@ def test_standard_input_is_no_context(model_server: ModelServer, tmp_path: Path)
     assert load_run(record).first.context[0].attachments == (File(b"Buy milk."),)
 
 
-def test_a_picture_is_replayed(model_server: ModelServer, chart: str, tmp_path: Path) -> None:
-    model_server.will_say("A chart.")
-    record = str(tmp_path / "a.run.gram")
-    gram("run", HELLO, "Look.", "--attach", chart, "--record", record, **at(model_server))
-    Path(chart).unlink()
-    replayed = gram("replay", record)
-    shown = gram("trace", record)
-    assert (replayed.returncode, len(model_server.requests)) == (0, 1)
-    assert (shown.returncode, shown.stderr) == (0, "")
-
-
 @pytest.mark.parametrize(("words", "told"), rows("not attached"))
 def test_what_cannot_be_attached_is_wrong_usage(
     model_server: ModelServer, tmp_path: Path, chart: str, words: tuple[str, ...], told: str

@@ -41,15 +41,6 @@ def test_files_folders_and_globs_name_files(agents: Path, given: str, found: lis
     assert find_files(given) == found
 
 
-def test_the_nearest_rules_count(agents: Path) -> None:
-    (agents / "agents/deep/.gitignore").write_text("*.gram\n!c.gram\n")
-    (agents / "agents/deep/x.gram").write_text("(x)")
-    listing = ["git", "ls-files", "--others", "--exclude-standard", "agents/*.gram"]
-    by_git = subprocess.run(listing, cwd=agents, capture_output=True, text=True, check=True).stdout
-    shown = [each for each in sorted(by_git.split()) if "/." not in each]
-    assert find_files("agents") == [each for each in shown if not each.endswith(".run.gram")]
-
-
 @pytest.mark.parametrize("given", ["agents/nothing*", "empty"])
 def test_nothing_to_do_is_wrong_use(agents: Path, given: str) -> None:
     (agents / "empty").mkdir()

@@ -104,19 +104,6 @@ def test_json_has_the_value_of_a_typed_answer(model_server: ModelServer, tmp_pat
     assert json.loads(done.stdout)["value"] == {"city": "Bern", "people": 134000}
 
 
-@pytest.mark.parametrize("reply", ['{"answer": "long"}', '"long"', "long"])
-@pytest.mark.parametrize("options", [[], ["--stream"]])
-def test_a_text_has_no_quotes(
-    model_server: ModelServer, tmp_path: Path, reply: str, options: list[str]
-) -> None:
-    answer = '(:Answer:String {enum: ["long", "no"]})'
-    text = f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]'
-    program = written(tmp_path / "a.gram", text)
-    model_server.will_say(reply)
-    done = gram("run", program, "hi", *options, **at(model_server))
-    assert (done.returncode, done.stdout) == (0, "long\n")
-
-
 def test_json_tells_what_a_run_did_until_it_failed(model_server: ModelServer) -> None:
     model_server.will_say(*[tool_calls(("a", "sayHello", {"personName": "Al"}))] * 2)
     done = gram("run", HELLO, "hi", "--json", "--limit", "iterations=1", **at(model_server))

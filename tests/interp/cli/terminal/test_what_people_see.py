@@ -11,7 +11,7 @@ import pytest
 
 from interp import FunctionRole, load_run
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import HELLO, at, gram, has, rows, started, written
+from tests.interp.cli.process import HELLO, at, gram, rows, started, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion, delta, streamed, tool_calls
 
@@ -374,14 +374,3 @@ def test_a_stream_of_json_has_lines_of_reasoning(model_server: ModelServer) -> N
 def test_usage_tells_what_is_known(model_server: ModelServer, usage: Any, told: str) -> None:
     model_server.will_say(Answer({**completion({"content": "a"}), "usage": usage}))
     assert told in gram("run", HELLO, "hello", "--usage", **at(model_server)).stderr
-
-
-def test_a_trace_has_a_line_of_reasoning(model_server: ModelServer, tmp_path: Path) -> None:
-    model_server.will_say(Answer(completion(THINKING, usage=DETAILS)))
-    record = str(tmp_path / "a.run.gram")
-    gram("run", HELLO, "hello", "--record", record, **at(model_server))
-    shown = gram("trace", record).stdout
-    page = gram("trace", record, "--html", "-").stdout
-    assert gram("replay", record).stderr == "She greets me.\n"
-    has(shown, "reasoning: She greets me.", "10+5 tokens (8 cached, 4 reasoning)")
-    assert "She greets me." in page
