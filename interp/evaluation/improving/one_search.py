@@ -507,6 +507,7 @@ def improve(
         how = journal, ledger, budget, tries, options, tell
         one = OneSearch(changeable, arm, measured, given, ask, *how)
         journal.begin()
-        ledger.expect_writable()
+        with holding(ledger.file):  # it can be written
+            pass
         with holding(folder / FILE, wait=False, private=True):
             return one.carried_out(search, None if out is None else folder)

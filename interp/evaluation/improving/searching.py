@@ -24,8 +24,7 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from attrs import asdict, evolve, field, frozen
 
-from gram import parse
-from gram.documents import decode, holding
+from gram.documents import holding
 from gram.extras import install
 from gram.words import counted
 from lenses_ext import Project
@@ -38,7 +37,7 @@ from ..experiments import Budget, Comparison, Experiment, Metric, Trial
 from ..experiments.carrying_out import Spent, in_unit
 from ..experiments.chance import ALPHA, findable, smallest_p, wilson
 from ..experiments.metrics import MEASURES, short_hash, texts
-from ..experiments.plan import entry, read_entry
+from ..experiments.plan import entries_of, entry, read_entry
 from .changes import Candidate, diff_of
 
 SetName: TypeAlias = Literal["search", "choosing", "last"]
@@ -370,16 +369,13 @@ def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
             if not getattr(sets, name):
                 raise ValidationError(f"no case is in the set for {name}: add cases")
         return
-    if spent := len(sets.last) - len(unspent):
-        raise ValidationError(
-            f"{counted(spent, 'case')} of the last set decided {LOOKS} times, and {len(unspent)} "
-            "are left, which can show nothing: add new cases, half of which come into the last set"
-        )
-    total = len(sets.search) + len(sets.choosing) + len(sets.last)
+    last = len(sets.last)
+    total = len(sets.search) + len(sets.choosing) + last
     raise ValidationError(
-        f"{len(unspent)} of {counted(total, 'case')} are in the last set, and count as {units}: "
-        "even a program that fails all of them, and passes all of them then, could not be shown "
-        f"to be better at {LEVEL:g}; add cases, half of which come into the last set"
+        f"{last} of {counted(total, 'case')} are in the last set, {last - len(unspent)} of them "
+        f"decided {LOOKS} times, and the others count as {units}: even a program that fails all of "
+        f"these, and passes all of them then, could not be shown to be better at {LEVEL:g}; add "
+        "new cases, half of which come into the last set"
     )
 
 
@@ -421,8 +417,7 @@ class Looks:
         Returns:
             The cases that may decide once more, how often one of them has in earlier searches, and
             whether this search has looked at them."""
-        looks = self._read()
-        count = _earlier(looks, search)
+        looks, count = self._read(search)
         unspent = tuple(each for each in cases if count[digest_of(each)] < LOOKS)
         most = max((count[digest_of(each)] for each in unspent), default=0)
         return unspent, most, search in looks
@@ -437,8 +432,7 @@ class Looks:
             ValidationError: that is too often: other searches were quicker.
         """
         with holding(self.file) as held:
-            looks = self._read()
-            count = _earlier(looks, look.search)
+            looks, count = self._read(look.search)
             before = max((count[each] for each in look.cases), default=0)
             if before >= LOOKS:
                 raise ValidationError(
@@ -449,24 +443,12 @@ class Looks:
             held.write("".join(f"{pattern_line(entry('Look', each))}\n" for each in told))
         return before
 
-    def expect_writable(self) -> None:
-        """Raise OSError where no look could be written."""
-        with holding(self.file):
-            pass
-
-    def _read(self) -> dict[str, Look]:
-        """The looks by their searches, in the order in which they were taken."""
-        if not self.file.exists():
-            return {}
-        text = decode(self.file.read_bytes(), str(self.file))
-        looks = (read_entry(each, "Look", Look) for each in parse(text, str(self.file)).patterns)
-        return {each.search: each for each in looks}
-
-
-def _earlier(looks: Mapping[str, Look], search: str) -> Counter[str]:
-    """How often each case has decided in the searches before one."""
-    before = takewhile(lambda each: each.search != search, looks.values())
-    return Counter(digest for each in before for digest in each.cases)
+    def _read(self, search: str) -> tuple[dict[str, Look], Counter[str]]:
+        """The looks in their order, and how often each case decided in those before a search."""
+        found = [read_entry(each, "Look", Look) for each in entries_of(self.file)]
+        before = takewhile(lambda each: each.search != search, found)
+        count = Counter(digest for each in before for digest in each.cases)
+        return {each.search: each for each in found}, count
 
 
 @frozen
