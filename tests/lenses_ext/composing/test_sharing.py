@@ -1,19 +1,29 @@
-"""A tool that agents share: what stays the same, what is refused, and what is left alone."""
+"""Tools that agents share, definitions that files share, and files bundled as one text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from gram import Document, Pattern, loads, loads_one
-from gram.diagnostics import only_errors
-from lenses_ext import FocusError, agent_name, find_agents, parse_program, resolve, validate_program
+from gram import Document, Pattern, loads, loads_one, only_errors
+from lenses_ext import (
+    FocusError,
+    ProgramError,
+    agent_name,
+    bundle,
+    find_agents,
+    parse_program,
+    resolve,
+    validate_program,
+)
 from lenses_ext.composing.sharing import share_definition, share_tool
+from lenses_ext.names import Project, find_runnables, load_project
 from lenses_ext.optics import view
-from tests.lenses_ext.strategies import TOOL_NAMES, programs
+from tests.lenses_ext.strategies import TOOL_NAMES, VALID_AGENT, linked_programs, programs
+from tests.paths import DATA
 
 
 @given(programs(), st.sampled_from(TOOL_NAMES))
@@ -64,36 +74,6 @@ def test_what_cannot_be_done_is_refused(edit: Callable[[], object], message: str
     assert str(refused.value) == message
 
 
-SPELLED_OUT = """\
-[a:Agent {instruction: "x", model: "A/b"} |
-  // above the first
-  [u:Tool { // in the first
-    description: "d"} | (x::Text)==>(::String)], // after the first
-  [v:Tool {description: "e"} | (x::Text)==>(::String)] // v
-]
-[b:Agent {instruction: "y", model: "A/b"} |
-  // above the second
-  [u:Tool { // in the second
-    description: "d"} | (x::Text)==>(::String)] // after the second
-]
-"""
-
-SHARED = """\
-[a:Agent {instruction: "x", model: "A/b"} |
-  u,
-  [v:Tool {description: "e"} | (x::Text)==>(::String)] // v
-]
-[b:Agent {instruction: "y", model: "A/b"} |
-  // above the second
-  // in the second
-  u // after the second
-]
-// above the first
-[u:Tool { // in the first
-    description: "d"} | (x::Text)==>(::String)] // after the first
-"""
-
-
 def test_a_shared_tool_takes_its_comments_along_and_each_copy_leaves_its_own() -> None:
     document = parse_program(SPELLED_OUT)
 
@@ -103,20 +83,10 @@ def test_a_shared_tool_takes_its_comments_along_and_each_copy_leaves_its_own() -
     assert shared.replace(document.patterns).text == SPELLED_OUT
 
 
-ONE = """\
-// One.
-[a:Agent {instruction: "x", model: "Offline/rehearsal"} |
-  // the search
-  [search:Tool {description: "Searches."} | (q::User)==>(::Text)], // of a
-  [note:Tool {description: "Notes."} | ()==>(::Text)]]
-[User:Object | (n::Text)]
-"""
-TWO = """\
-{k: 1} // Two.
-[b:Agent {instruction: "x", model: "Offline/rehearsal"} | search, (b)-[:HANDOFF]->(c)]
-[c:Agent {instruction: "x", model: "Offline/rehearsal"} | search]
-[search:Tool {description: "Looks up."} | (q::User)==>(::Text), [User:Object | (n::Text)]]
-"""
+SPELLED_OUT, SHARED, ONE, TWO = (
+    (DATA / "sharing" / f"{name}.gram").read_text("utf-8")
+    for name in ("spelled_out", "shared", "one", "two")
+)
 NOTHING = "(d:Agent)\n"
 FILES = {"/r/x/one.gram": ONE, "/r/two.gram": TWO, "/r/none.gram": NOTHING}
 
@@ -174,3 +144,96 @@ def test_types_are_shared_too() -> None:
 def test_what_is_no_copy_is_refused(name: str, two: str, message: str) -> None:
     with pytest.raises(FocusError, match=message):
         share_definition(documents(two=two), name, Path("/r/shared.gram"))
+
+
+# --- bundling
+
+
+def written(folder: Path, files: Mapping[str, str]) -> Project:
+    """The project of some files in a folder, the first of which is the first."""
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    return load_project(folder / next(iter(files)))
+
+
+def test_what_is_used_of_other_files_stands_behind_the_first(tmp_path: Path) -> None:
+    project = written(
+        tmp_path,
+        {
+            "a.gram": f'{{imports: ["t.gram"], kind: "x"}} // of\n[a:{VALID_AGENT} | t] // a\n',
+            "t.gram": '[t:Tool {description: "d"} | (u::U)==>(::Text)]\n'
+            "[U:Object | (n::Text)]\n[unused:Tool {description: 'd'} | ()==>(::Text)]\n",
+        },
+    )
+
+    assert bundle(project).text == (
+        f'{{kind: "x"}} // of\n[a:{VALID_AGENT} | t] // a\n'
+        '[t:Tool {description: "d"} | (u::U)==>(::Text)]\n'
+        "[U:Object | (n::Text)]\n"
+    )
+
+
+def test_what_clashes_is_put_inside_its_user(tmp_path: Path) -> None:
+    tool = "[t:Tool {{description: '{0}'}} | (u::U)==>(::Text)] [U:Object | ({0}::Text)]"
+    project = written(
+        tmp_path,
+        {
+            "a.gram": f'{{imports: ["b.gram", "t.gram"]}} [a:{VALID_AGENT} | b, t]',
+            "b.gram": f'{{imports: ["u.gram"]}} [b:{VALID_AGENT} | t]',
+            "t.gram": tool.format("mine"),
+            "u.gram": tool.format("theirs"),
+        },
+    )
+
+    bundled = bundle(project)
+
+    again = parse_program(bundled.text)
+    assert only_errors(validate_program(again)) == ()
+    assert resolve(again) == resolve(project)
+    assert bundled.text.count("[t:Tool") == 2
+    assert f"[b:{VALID_AGENT} | [t:Tool" in bundled.text
+
+
+def test_what_cannot_be_in_one_text_is_refused_with_the_places(tmp_path: Path) -> None:
+    hands = f"[NAME:{VALID_AGENT} | (NAME)-[:HANDOFF]->(desk)] [desk:{VALID_AGENT}]"
+    project = written(
+        tmp_path,
+        {
+            "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{VALID_AGENT} | b] '
+            f"[d:{VALID_AGENT} | c]",
+            "b.gram": hands.replace("NAME", "b"),
+            "c.gram": hands.replace("NAME", "c").replace("[desk:Agent {", "[desk:Agent {n: 1, "),
+        },
+    )
+
+    with pytest.raises(ProgramError, match=r'cannot be in one file: rename "desk" at .*b\.gram:1'):
+        bundle(project)
+    project = written(tmp_path, {"e.gram": f'{{imports: ["none.gram"]}} [a:{VALID_AGENT}]'})
+    with pytest.raises(ProgramError, match="missing-import"):
+        bundle(project)
+
+
+@given(linked_programs(), linked_programs())
+def test_each_agent_of_a_bundle_is_what_it_is_in_the_files(
+    tmp_path_factory: pytest.TempPathFactory, some: list[str], others: list[str]
+) -> None:
+    """The files behind the first have the same names for other things."""
+    project = written(
+        tmp_path_factory.mktemp("bundle"),
+        {
+            "a.gram": f'{{imports: ["b.gram", "c.gram"]}}\n[a:{VALID_AGENT} | b, c]\n'
+            f'[x:Workflow {{description: "d"}} | (b)-->(c)]\n[y:{VALID_AGENT} | b]',
+            "b.gram": f'{{imports: ["some.gram"]}}\n[b:{VALID_AGENT} | a0, t0]',
+            "c.gram": f'{{imports: ["others.gram"]}}\n[c:{VALID_AGENT} | a0, t0]',
+            "some.gram": "\n".join(some),
+            "others.gram": "\n".join(others).replace('"x"', '"y"'),
+        },
+    )
+    if only_errors(validate_program(project)):
+        return  # as where the steps of its workflow do not fit
+
+    again = parse_program(bundle(project).text)
+
+    for each in find_runnables(project):
+        name = each.value.identity
+        assert resolve(again, name) == resolve(project, name)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import reduce
 from random import Random
 from typing import TypeAlias
 
-import attrs
 from hypothesis import given, strategies as st
 
 import lenses_ext as ext
-from gram import Document, from_json, loads_one, replace_at, to_json
+from gram import Document, loads_one, replace_at
 from gram.trees import Pattern, Subject, TreePath, walk
 from lenses_ext import Model, agent_description, agent_instruction, agent_tool_specs, put, view
 
@@ -64,11 +62,9 @@ class Story:
     # --- edits
 
     def edit(self, document: Document) -> Document:
-        """The document after one change, made in one of four ways."""
-        patterns = document.patterns
+        """The document after one change, made in one of three ways."""
         change = self.random.choice([self.by_lens, self.by_lens, self.by_path, self.in_python])
-        through_json = self.random.random() < 0.3
-        return document.replace(self.in_json(patterns) if through_json else change(patterns))
+        return document.replace(change(document.patterns))
 
     def one(self, patterns: Patterns, label: str) -> tuple[TreePath, Pattern] | None:
         """An agent or a tool, with its path."""
@@ -118,45 +114,14 @@ class Story:
         if found is None:
             return patterns
         path, old = found
-        kind = self.random.choice(["delete", "wrap", "unwrap", "move", "rename"])
+        kind = self.random.choice(["delete", "wrap", "move"])
         if kind == "wrap":
             return replace_at(patterns, path, [Pattern(Subject(f"w{self.number()}"), [old])])
-        if kind == "rename":
-            subject = attrs.evolve(old.value, identity=f"r{self.number()}")
-            return replace_at(patterns, path, [attrs.evolve(old, value=subject)])
-        if kind == "unwrap":
-            wrappers = [each for each in walk(patterns) if each[1].value.identity.startswith("w")]
-            if not wrappers:
-                return patterns
-            path, wrapper = self.random.choice(wrappers)
-            return replace_at(patterns, path, wrapper.elements)
         without = replace_at(patterns, path, [])
         if kind == "delete":
             return without
         at = self.random.randint(0, len(without))
         return (*without[:at], old, *without[at:])
-
-    def in_json(self, patterns: Patterns) -> Patterns:
-        """All of it read from JSON, with one change."""
-        data = json.loads(json.dumps(to_json(patterns)))
-        numbered = [around for around in (data, *(each["elements"] for each in data)) if around]
-        numbered = [
-            some for some in numbered if all("n" in each["subject"]["properties"] for each in some)
-        ]
-        around = self.random.choice(numbered or [data])
-        if around:
-            index = self.random.randrange(len(around))
-            subject = around[index]["subject"]
-            changes: list[Callable[[], object]] = [
-                lambda: None,
-                lambda: around.insert(index, to_json(self.new_tool())),
-                lambda: around.pop(index),
-                lambda: around.insert(self.random.randrange(len(around)), around.pop(index)),
-                lambda: subject.update(identity=f"j{self.number()}"),
-                lambda: subject["properties"].update(description=f"d{self.number()}"),
-            ]
-            self.random.choice(changes)()
-        return from_json(data)
 
     def check(self, document: Document) -> None:
         """Raise unless the comments of what is left are there, where it is, and no others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -11,6 +12,9 @@ from gram import GramDecodeError, Pattern
 from lenses_ext import agent_model, change_places, each_match, query, rewrite, tool_spec_description
 from lenses_ext.optics import collect, over, put
 from lenses_ext.signatures import parse_program
+from tests.paths import DATA
+
+ROWS = json.loads((DATA / "matches.json").read_text("utf-8"))
 
 PROGRAM = """\
 // The desk.
@@ -51,21 +55,7 @@ def test_references_are_followed_and_labels_that_are_read_as_the_same_are_the_sa
     ] == ["note", "note"]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
-    [
-        ("[_t:Tool | (_p::Int)==>(::Boolean)]", [{"_t": "note", "_p": "times"}]),
-        ("[_t:Tool | (times::_)==>(text)==>()]", [{"_t": "note"}]),
-        ("[_t:Tool | (times::_)==>(text::_)]", [{"_t": "note"}]),
-        ("[_t:Tool | (_p {default: _v})==>(_)]", [{"_t": "note", "_p": "times", "_v": 1}]),
-        ("[:Tool | (_p::_same)==>(::_same)]", [{"_p": "query", "_same": "String"}]),
-        ("[_t:Tool | (a)==>(b)==>(c)==>()]", []),
-        ("(:Agent {model: _m})-[:WHEN]->(_b)", [{"_m": "OpenAI/y", "_b": "desk"}]),
-        ("[_w:Workflow | (helper)-->(desk)]", [{"_w": "news"}]),
-        ("[_w:Workflow | (_x)-->(_y)-->(_x)]", [{"_w": "news", "_x": "desk", "_y": "helper"}]),
-        ("[:Workflow | _node, (_node)-->()]", [{"_node": "desk"}, {"_node": "helper"}]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pattern", "expected"), ROWS["found"])
 def test_signatures_and_arrows_are_found(pattern: str, expected: list[dict[str, Any]]) -> None:
     assert found(pattern) == expected
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -11,7 +13,9 @@ from lenses_ext.places import Kind, completions, new_property
 from lenses_ext.places.place import PathError, read_path, write_path
 from lenses_ext.signatures import parse_program
 from tests.gram.strategies import texts
+from tests.paths import DATA
 
+ROWS = json.loads((DATA / "paths.json").read_text("utf-8"))
 PATTERNS = loads(
     """
     (config {retries: 3, deep: {a: {b: 1}}})
@@ -30,24 +34,7 @@ def values(path: str) -> dict[str, object]:
     return {place.path: place.get(PATTERNS) for place in find_places(PATTERNS, path)}
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("one.instruction", {"": "I"}),
-        ("two.description", {"": "D"}),
-        ("one.settings.seed", {"": 1}),
-        ("config.deep.a.b", {"": 1}),
-        ("one.tools.`math.add`.parameters.x.default", {"": 1}),
-        ("one.tools.`math.add`.signature",
-         {"": "(x::Integer {default: 1})==>(y::Integer)==>(::Integer)"}),
-        ("*.tools.*.description",
-         {"one.tools.`math.add`.description": "Adds", "one.tools.shared.description": "Shared",
-          "two.tools.shared.description": "Shared"}),
-        ("*.tools.`math.add`.parameters.*.default",
-         {"one.tools.`math.add`.parameters.x.default": 1,
-          "one.tools.`math.add`.parameters.y.default": None}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("path", "expected"), ROWS["values"])
 def test_words_lead_to_parts_and_a_star_means_every_name(
     path: str, expected: dict[str, object]
 ) -> None:
@@ -97,32 +84,7 @@ def test_elements_and_optional_properties_can_be_removed_and_what_is_computed_no
         schema.set(PATTERNS, {})
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("on.model", "`on.model` leads nowhere: the document has no `on`; did you mean one?"),
-        ("one.modle", "`one.modle` leads nowhere: `one` has no `modle`; did you mean model?"),
-        (
-            "one.tools.zzz",
-            "`one.tools.zzz` leads nowhere: `one.tools` has no `zzz`; it has: math.add, shared",
-        ),
-        (
-            "`math.add`.x",
-            "``math.add`.x` leads nowhere: the document has no `math.add`; "
-            "did you mean one.tools.`math.add`?",
-        ),
-        (
-            "one.`math.add`",
-            "`one.`math.add`` leads nowhere: `one` has no `math.add`; "
-            "did you mean one.tools.`math.add`?",
-        ),
-        ("one.model.x", "`one.model.x` leads nowhere: `one.model` has no `x`; it has no parts"),
-        ("config.*", "`config.*` leads nowhere: `config` has no parts that * could stand for"),
-        ("", "'' is not a path: expected a name at character 1"),
-        ("a..b", "'a..b' is not a path: expected a name at character 3"),
-        ("a.", "'a.' is not a path: it ends with a dot"),
-    ],
-)
+@pytest.mark.parametrize(("path", "message"), ROWS["nowhere"])
 def test_a_path_that_leads_nowhere_says_what_there_is(path: str, message: str) -> None:
     with pytest.raises(PathError) as caught:
         find_places(PATTERNS, path)
@@ -143,16 +105,7 @@ def test_a_word_of_the_language_comes_before_a_property_of_the_same_name() -> No
     assert find_places(patterns, "a.tools.t.parameters.x")
 
 
-@pytest.mark.parametrize(
-    ("path", "key", "message"),
-    [
-        ("one", "tools", "`tools` of one is a part of it, not a property; gram add FILE one.tools"),
-        ("one", "model", "one.model is there already: use gram set"),
-        ("one.tools.shared", "parameters", "gram set FILE one.tools.shared.signature '…'"),
-        ("one.tools.shared", "schema", "it follows from the signature"),
-        ("one.model", "x", "one.model has no properties to add to: use gram set"),
-    ],
-)
+@pytest.mark.parametrize(("path", "key", "message"), ROWS["new"])
 def test_a_new_property_is_one_that_a_path_leads_to(path: str, key: str, message: str) -> None:
     (place,) = find_places(PATTERNS, path)
 
@@ -287,24 +240,7 @@ NEWSROOM = """[newsroom:Workflow {description: "D"} | (topic::Text)==>(::String)
 [Topic:String {minLength: 1}] (critic:Agent) (helper:Agent)"""
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("newsroom.description", "D"),
-        ("newsroom.signature", "(topic::Text)==>(::String)"),
-        ("newsroom.nodes.writer.instruction", "I"),
-        ("newsroom.nodes.researcher.signature", "(topic::Topic)==>(::Text)"),
-        ("refine.max", 3),
-        ("refine.until.critic", "ok"),
-        ("newsroom.arrows.2.as", "text"),
-        ("writer.instruction", "I"),
-        ("writer.signature", None),
-        # an agent and a workflow have the schema of the tool that they are
-        ("newsroom.schema", {"topic": {"type": "string"}}),
-        ("researcher.schema", {"topic": {"type": "string", "minLength": 1}}),
-        ("refine.schema", {"input": {"type": "string"}}),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), ROWS["workflows"])
 def test_paths_lead_into_workflows(path: str, expected: object) -> None:
     patterns = parse_program(NEWSROOM).patterns
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from lenses_ext.schemas import differences, resolve_ref
 from lenses_ext.schemas.canonical_form import canonical
-from tests.lenses_ext.strategies import parameter_schemas, strict_arguments
+from tests.lenses_ext.strategies import parameter_schemas
 from tests.paths import DATA
 
 
@@ -313,14 +313,3 @@ def test_what_an_implementation_returns_is_valid_for_the_specification(
     for value in values:  # a bare object or array declares nothing
         if not isinstance(value, dict | list) and accepts(implementation, value):
             assert accepts(spec, value)
-
-
-@given(strict_arguments(), st.data())
-def test_arguments_are_valid_for_every_implementation_that_passes(
-    drawn: tuple[dict[str, Any], dict[str, Any]], data: st.DataObject
-) -> None:
-    spec, arguments = drawn
-    implementation = data.draw(changed(spec))
-
-    if not differences(spec, implementation):
-        assert accepts(implementation, arguments)

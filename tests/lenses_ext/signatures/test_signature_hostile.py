@@ -9,7 +9,6 @@ from hypothesis import example, given, strategies as st
 import lenses_ext
 from gram import GramEncodeError, Pattern, Subject, loads
 from lenses_ext import SignatureError, json_schema_to_type_signature, type_signature_to_json_schema
-from lenses_ext.schemas import differences
 from lenses_ext.schemas.canonical_form import canonical
 from lenses_ext.signatures import writer
 from tests.gram.strategies import forests, texts
@@ -77,22 +76,10 @@ def test_any_json_becomes_a_signature_or_a_signature_error(value: Any) -> None:
     assert isinstance(outcome(json_schema_to_type_signature, value), str | SignatureError)
 
 
-def test_hundreds_of_parameters_keep_their_order() -> None:
-    names = [f"p{index}" for index in range(300)]
-    assert comes_back({name: {"type": "integer", "default": 1, "minimum": 0} for name in names})
-
-
 def leading(to_next: Callable[[dict[str, str]], Any], count: int, last: Any) -> dict[str, Any]:
     """Definitions of which each says something of the next."""
     definitions = {f"D{at}": to_next({"$ref": f"#/$defs/D{at + 1}"}) for at in range(count)}
     return {**definitions, f"D{count}": last}
-
-
-def test_hundreds_of_types_that_lead_to_each_other() -> None:
-    back = {"$ref": "#/$defs/D0"}
-    definitions = leading(lambda next: {"type": "array", "items": next}, 300, back)
-
-    assert comes_back({}, **{"$defs": definitions})
 
 
 @pytest.mark.parametrize("levels", [39, 40, 41, 60])
@@ -126,21 +113,25 @@ def test_shapes_that_would_expand_without_end_and_long_chains_are_refused(
             lenses_ext.parse_type_signature(f"(x::S0)==>(::String) {shapes}")
 
 
-def test_references_that_only_lead_to_themselves_come_back() -> None:
-    properties = {"a": {"$ref": "#/$defs/A", "default": 1}}
-    definitions = {"$defs": {"A": {"$ref": "#/$defs/A"}}}
-    schema = {"type": "object", "properties": properties, **definitions}
-
-    assert comes_back(properties, **definitions)
-    assert differences(schema, schema) == ()
+DOUBLED = leading(lambda next: {"allOf": [next] * 2}, 60, {"type": "integer"})
+BACKTRACKS = {"type": "string", "pattern": "^(a+)+$", "default": "a" * 40 + "!"}
 
 
-def test_references_that_double_or_backtrack_do_not_hold_the_check_of_a_default() -> None:
-    definitions = leading(lambda next: {"allOf": [next] * 2}, 60, {"type": "integer"})
-    pattern = {"type": "string", "pattern": "^(a+)+$", "default": "a" * 40 + "!"}
-
-    assert comes_back({"a": {"$ref": "#/$defs/D0", "default": "x"}}, **{"$defs": definitions})
-    assert comes_back({"a": pattern})
+@pytest.mark.parametrize(
+    ("properties", "definitions"),
+    [
+        ({f"p{at}": {"type": "integer", "default": 1, "minimum": 0} for at in range(300)}, {}),
+        ({}, leading(lambda next: {"type": "array", "items": next}, 300, {"$ref": "#/$defs/D0"})),
+        ({"a": {"$ref": "#/$defs/A", "default": 1}}, {"A": {"$ref": "#/$defs/A"}}),
+        ({"a": {"$ref": "#/$defs/D0", "default": "x"}}, DOUBLED),
+        ({"a": BACKTRACKS}, {}),
+    ],
+    ids=["many", "long", "to itself", "doubled", "backtracks"],
+)
+def test_schemas_that_go_on_and_on_come_back_soon(
+    properties: dict[str, Any], definitions: dict[str, Any]
+) -> None:
+    assert comes_back(properties, **({"$defs": definitions} if definitions else {}))
 
 
 def test_references_that_double_are_compared_soon() -> None:

@@ -8,11 +8,19 @@ from hypothesis import example, given
 from tree_sitter import Language, Parser
 from tree_sitter_gram import language
 
+import gram
 import lenses_ext
-from gram import loads
-from lenses_ext import type_signature_to_json_schema, write_type_signature
+from gram import Pattern, Subject, loads, loads_one
+from lenses_ext import (
+    signature_text,
+    type_signature_to_json_schema,
+    write_program,
+    write_type_signature,
+)
+from lenses_ext.signatures import signature_elements
 from lenses_ext.signatures.values import TypeSignature
-from lenses_ext.signatures.writer import signature_patterns
+from lenses_ext.signatures.writer import agent_style, signature_patterns
+from tests.gram.strategies import forests
 from tests.lenses_ext.strategies import json_schemas, parameter_schemas, type_signatures
 
 _TREE_SITTER = Parser(Language(language()))
@@ -88,3 +96,50 @@ def test_the_schema_of_a_result_comes_back_and_leaves_the_parameters_alone(
     assert same(type_signature_to_json_schema(text)) == same(schema)
     expected = {} if result is True else {"not": {}} if result is False else result
     assert same(lenses_ext.result_schema(text) or {}) == same(expected)
+
+
+# --- the style of programs
+
+AGENT = """\
+[a:Agent {instruction: "Greet."} | \
+[say:ToolSpecification {description: "Says it"} | \
+(name::Text {default: "world"})==>(n::Int)==>(::String), \
+[::Parameters {additionalProperties: false}], \
+[Colour::String {enum: ["red"]}], \
+[URL::Object | (a::Text), (b::Colour)], \
+[Many::Array | [::AnyOf | (::Text), (::Null)]]], \
+[now:Tool | ()==>(::String)], \
+[one:Tool | (::String)], \
+other]
+[User:Object:Type | (name:String)]
+(x)-->(y)"""
+
+
+def test_a_program_is_written_in_its_own_style() -> None:
+    assert write_program(loads(AGENT)) == AGENT
+    tool = "[t:Tool | (a::Text)==>(::String), [U::Object | (a::Text), (b::Text)], [X | (a), (b)]]"
+    assert write_program(loads_one(tool)) == tool.replace("(a), (b)", "a, b")
+
+
+def test_the_signature_text_reads_back_as_the_elements() -> None:
+    tool = loads(AGENT)[0].elements[0]
+
+    text = signature_text(tool)
+
+    assert text.splitlines()[:2] == [
+        '(name::Text {default: "world"})==>(n::Int)==>(::String)',
+        "[::Parameters {additionalProperties: false}]",
+    ]
+    assert loads(text) == tool.elements
+    assert signature_elements(text) == tool.elements
+
+
+@given(forests())
+def test_any_program_reads_back(trees: tuple[Pattern, ...]) -> None:
+    agent = Pattern(Subject("a", {"Agent"}), [Pattern(Subject("t", {"Tool"}), trees), *trees])
+
+    text = gram.dumps(agent, style=agent_style)
+
+    assert loads(signature_text(agent.elements[0])) == trees
+    assert loads_one(text) == agent
+    assert write_program(loads_one(text)) == text

@@ -16,33 +16,10 @@ from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 from interp.cli.lsp.open_files import Meaning, OpenFile
 from interp.cli.lsp.told import completions
 from tests.interp.cli.process import has, relayed, rows
-from tests.paths import ROOT
+from tests.paths import DATA, ROOT
 
+DESK, TOOLS = ((DATA / "editor" / f"{name}.gram").read_text("utf-8") for name in ("desk", "tools"))
 EDITORS = ("visual_studio_code", "neovim")
-
-DESK = """\
-{imports: ["tools.gram"]}
-// The desk.
-[desk:Agent {
-  description: "Answers 😀 people",
-  instruction: "Help with `search`.",
-  model: "OpenAI/gpt-5.6-luna"
-} |
-  search
-]
-
-[flow:Workflow | (desk)-->(refine)]
-
-[refine:Agent {
-  description: "Makes it shorter",
-  instruction: "Make it shorter.",
-  model: "OpenAI/gpt-5.6-luna"
-}]
-"""
-TOOLS = """\
-[search:ToolSpecification {description: "Searches the archive"} |
-  (words::Text)==>(::Array {elementType: String})]
-"""
 
 
 class Editor:

@@ -104,11 +104,6 @@ def greet(name: str) -> str:
     return f"Hello, {name}!"
 
 
-def test_a_cell_binds_its_agents_by_their_names(shell: InteractiveShell) -> None:
-    shell.run_cell_magic("gram", "", DESK)
-    assert isinstance(shell.user_ns["desk"], Pattern)
-
-
 def test_a_cell_with_a_mistake_shows_its_line_and_binds_nothing(shell: InteractiveShell) -> None:
     with capture_output() as shown:
         shell.run_cell_magic("gram", "", DESK.replace("instruction", "instuction"))
@@ -117,8 +112,14 @@ def test_a_cell_with_a_mistake_shows_its_line_and_binds_nothing(shell: Interacti
     assert "did you mean" in "".join(each.data["text/plain"] for each in shown.outputs)
 
 
-def test_a_talk_goes_on_with_what_was_said_before(shell: InteractiveShell) -> None:
+def test_a_cell_binds_its_agents_and_a_talk_with_one_goes_on_with_what_was_said(
+    shell: InteractiveShell,
+) -> None:
     shell.run_cell_magic("gram", "", DESK)
+    assert isinstance(shell.user_ns["desk"], Pattern)
+    with capture_output() as shown:
+        assert shell.run_line_magic("gram_chat", "dsk Hello") is None
+    assert "the agents here are: desk" in shown.outputs[0].data["text/plain"]
     first = shell.run_line_magic("gram_chat", "desk My name is Alice, greet me")
     second = shell.run_line_magic("gram_chat", "desk Again, please")
 
@@ -126,10 +127,3 @@ def test_a_talk_goes_on_with_what_was_said_before(shell: InteractiveShell) -> No
     assert second is not None
     assert "Hello, Alice!" in first.content
     assert len(second.context) > len(first.context)
-
-
-def test_a_talk_with_nobody_says_who_is_there(shell: InteractiveShell) -> None:
-    shell.run_cell_magic("gram", "", DESK)
-    with capture_output() as shown:
-        assert shell.run_line_magic("gram_chat", "dsk Hello") is None
-    assert "the agents here are: desk" in shown.outputs[0].data["text/plain"]
