@@ -255,7 +255,6 @@ _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _ENOUGH: Final = 6
 """The bytes by which a stream and a whole reply are told apart."""
 
-_WHOLE_KINDS: Final = ("application/json", "text/html")
 _PIECE: Final = 16_384  # bytes that are read before other tasks may run
 _LARGE: Final = 100_000
 """The bytes from which a reply is read in a thread: the event loop goes on meanwhile."""
@@ -271,8 +270,7 @@ async def _incoming(
     Raises:
         ModelError: What comes reports an error, is not a reply, or ends too early.
     """
-    kind = response.headers.get("content-type", "")
-    is_stream = kind.startswith("text/event-stream")
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     most = server.max_bytes * (providers.STREAMED_TIMES if is_stream else 1)
     is_whole = False if streaming and is_stream else None  # None until the first bytes tell
     body, size, has_said, pace = bytearray(), 0, False, Pace()
@@ -291,8 +289,7 @@ async def _incoming(
             if is_whole is None:
                 if data is not None and len(body) < _ENOUGH:
                     continue
-                looks_whole = body.startswith(b"{") or kind.startswith(_WHOLE_KINDS)
-                is_whole = not body.startswith(_FIELDS) and (not streaming or looks_whole)
+                is_whole = not body.startswith(_FIELDS)
             if is_whole:
                 if data is None:
                     yield await _read(size, partial(_read_whole, body, wire, request, server))

@@ -331,8 +331,6 @@ def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
     """
     if given is None:
         return empty_tool_library
-    if isinstance(given, ModuleType | Path) or _is_file(given):
-        return load_tools(given)
     if isinstance(given, ToolLibrary):
         return given
     return ToolLibrary(_by_name((given,), f"{by}: tools"))
