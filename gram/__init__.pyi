@@ -32,7 +32,7 @@ from .graphs import (
     reconcile as reconcile,
     to_networkx as to_networkx,
 )
-from .json.canonical_form import (
+from .json import (
     from_json as from_json,
     json_schema as json_schema,
     to_json as to_json,

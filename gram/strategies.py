@@ -128,9 +128,3 @@ def walks(atoms: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
 
     hops = st.lists(st.tuples(subjects(), st.booleans()), min_size=3, max_size=3)
     return st.tuples(st.lists(atoms, min_size=2, max_size=4), hops).map(walk)
-
-
-@cache
-def forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
-    """The patterns of a document."""
-    return st.lists(patterns(), max_size=4).map(tuple)

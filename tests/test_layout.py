@@ -28,8 +28,7 @@ MAY_IMPORT = {
 }
 FLOORS = {
     "gram": [
-        "trees", "reading", "editing", "documents", "checks", "json", "comparing",
-        "display",
+        "trees", "reading", "editing", "documents", "checks", "comparing", "display",
     ],
     "lenses_ext": [
         "optics", "schemas", "signatures", "language", "names", "rules", "composing", "places",

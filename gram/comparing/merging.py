@@ -7,6 +7,7 @@ so is a conflict, around the smallest whole construct.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, cast
@@ -88,7 +89,7 @@ class Merge:
         follows = False
         for piece in self.pieces:
             if isinstance(piece, str):
-                out.append(_after_line_break(piece) if follows else piece)
+                out.append(re.sub(r"\A[ \t\r]*\n", "", piece) if follows else piece)
                 follows = follows and not piece
                 continue
             text = "".join(out)
@@ -102,11 +103,6 @@ class Merge:
                     out += [indent, said, self.line_break] if said else []
             follows = True
         return "".join(out)
-
-
-def _after_line_break(text: str) -> str:
-    rest = text.lstrip(" \t\r")
-    return rest[1:] if rest.startswith("\n") else text
 
 
 def merge(
@@ -169,10 +165,9 @@ class _Merging:
 
     def merged(self, base: Part | None, ours: Part, theirs: Part) -> list[Piece] | None:
         """What becomes of a part that both sides have; None when it is a conflict."""
-        if ours.spelled == theirs.spelled or (base and base.spelled == theirs.spelled):
-            return [ours.spelled]
-        if base and base.spelled == ours.spelled:
-            return [theirs.spelled]
+        spelled = (part.spelled if part else None for part in (base, ours, theirs))
+        if (taken := _one_sided(*spelled)) is not None:
+            return [taken]
         if (inside := self._inside(base, ours, theirs)) is not None:
             return inside
         if ours.is_as(theirs) or (base and base.is_as(theirs)):
@@ -201,10 +196,8 @@ class _Merging:
         """Blanks and comments; the comments of both sides stay."""
         if ours is None or theirs is None:
             return (ours or "") + (theirs or "")
-        if ours == theirs or base == theirs:
-            return ours
-        if base == ours:
-            return theirs
+        if (taken := _one_sided(base, ours, theirs)) is not None:
+            return taken
         before, we, they = (_comments(text or "") for text in (base, ours, theirs))
         if we == before and they != before:
             return theirs
@@ -242,13 +235,17 @@ def _comments(trivia: str) -> list[str]:
     return [trivia[slice(*each)].rstrip() for each in lexer.comments_in(trivia)]
 
 
-def _fixed(base: str | None, ours: str, theirs: str) -> str | None:
-    """Tokens and what is between them; None when both sides changed them."""
+def _one_sided(base: str | None, ours: str | None, theirs: str | None) -> str | None:
+    """The text of the side that alone changed it; None when both did, each in its own way."""
     if ours == theirs or base == theirs:
         return ours
-    if base == ours:
-        return theirs
-    return ours if "".join(ours.split()) == "".join(theirs.split()) else None
+    return theirs if base == ours else None
+
+
+def _fixed(base: str | None, ours: str, theirs: str) -> str | None:
+    """Tokens and what is between them; None when both sides changed them."""
+    taken = _one_sided(base, ours, theirs)
+    return ours if taken is None and "".join(ours.split()) == "".join(theirs.split()) else taken
 
 
 def _merged_lines(base: Part, ours: Part, theirs: Part) -> list[Piece] | None:

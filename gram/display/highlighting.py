@@ -39,8 +39,6 @@ _COLOURS: Final = {
 _STRINGS: Final = {"DOUBLE", "SINGLE", "BACKTICK", "FENCE", "TAGGED_FENCE"}
 _NUMBERS: Final = {"INTEGER", "DECIMAL", "HEXADECIMAL", "OCTAL", "MEASUREMENT"}
 _WORDS: Final = {"SYMBOL", "TRUE", "FALSE"}
-_OPENING: Final = set("([{")
-_CLOSING: Final = set(")]}")
 _MOST_CHARACTERS: Final = 20_000
 
 
@@ -60,9 +58,9 @@ def highlighted(text: str) -> Iterator[tuple[Kind, str]]:
             return
         spelling = text[token.start : token.end]
         yield _kind(token.type, last, around), spelling
-        if spelling in _OPENING:
+        if spelling in "([{":
             around.append(spelling)
-        elif spelling in _CLOSING and around:
+        elif spelling in ")]}" and around:
             around.pop()
         done, last = token.end, spelling
 

@@ -63,7 +63,6 @@ def load_file(file: PathOrFile) -> tuple[Pattern, ...]:
         OSError: the file cannot be read.
         GramDecodeError: it is not UTF-8, or not gram; the error names the file.
     """
-    _expect_file(file, "read", by="load_file")
     return parse_file(file).patterns
 
 

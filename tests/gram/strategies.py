@@ -14,7 +14,6 @@ from pyrsistent import PMap, PVector
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString, loads
 from gram.strategies import (
     ODD_TEXTS as ODD_TEXTS,
-    forests as forests,
     measurements as measurements,
     names as names,
     numbers as numbers,
@@ -350,3 +349,9 @@ class TreeEditor:
 def tree_editors() -> st.SearchStrategy[TreeEditor]:
     """Editors that make random changes."""
     return st.randoms(use_true_random=True).map(TreeEditor)
+
+
+@cache
+def forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
+    """The patterns of a document."""
+    return st.lists(patterns(), max_size=4).map(tuple)

@@ -15,11 +15,13 @@ from typing import Any, TypeAlias
 
 from pyrsistent import PMap, PVector
 
-from .. import trees
-from ..errors import ArgumentError, GramEncodeError, name_of
-from ..source import GramDecodeError
-from ..trees import Pattern, Subject
-from ..writing import sorted_items
+from . import trees
+from .errors import ArgumentError, GramEncodeError, name_of
+from .source import GramDecodeError
+from .trees import Pattern, Subject
+from .writing import sorted_items
+
+__all__ = ["Json", "value_to_json"]
 
 Json: TypeAlias = Any
 """What the ``json`` module reads and writes."""
@@ -180,5 +182,7 @@ def json_schema() -> dict[str, Any]:
     >>> json_schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    schema: dict[str, Any] = json.loads(Path(__file__).with_name("schema.json").read_text("utf-8"))
+    schema: dict[str, Any] = json.loads(
+        Path(__file__).with_name("json_schema.json").read_text("utf-8")
+    )
     return schema
