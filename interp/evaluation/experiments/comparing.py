@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from attrs import Factory, evolve, frozen
 
 from gram import ArgumentError
-from gram.words import counted, did_you_mean
+from gram.words import did_you_mean
 
 from ...errors import ValidationError
 from ...json_text import Json, write_json
@@ -112,11 +112,8 @@ class Comparison:
     clusters: int | None = None
 
     def __repr__(self) -> str:
-        interval = self.interval
-        within = f" [{interval.low:+.3g}, {interval.high:+.3g}]" if interval else ""
-        found = f"{self.name} {self.difference:+.3g}{within}"
-        cases = counted(self.cases, "case")
-        return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
+        found = f"{self.difference:+.3g}, p = {self.p_corrected:.3g}"
+        return f"<Comparison of {self.metric}: {self.name} {found}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return NOTEBOOK["comparison"](self)

@@ -102,9 +102,7 @@ class Trial:
 
     def __repr__(self) -> str:
         failed, said = self.failure is not None, short_repr(self.failure or self.content)
-        number = f" ({self.repeat + 1})" if self.repeat else ""
-        told = f"{'failed: ' if failed else ''}{said}"
-        return f"<Trial of {self.arm}, {self.case.name}{number}: {told}>"
+        return f"<Trial of {self.arm}, {self.case.name}: {'failed: ' if failed else ''}{said}>"
 
     @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:

@@ -216,17 +216,7 @@ def fragment(experiment: Experiment) -> str:
 
 def _body(experiment: Experiment) -> Iterator[Content]:
     plan = experiment.plan
-    yield facts(
-        {
-            "cases": len(plan.cases),
-            "repeats": plan.repeats,
-            "runs": f"{len(experiment.trials)} of {len(plan.keys)}",
-            "failed": len(experiment.failures),
-            "decided by": plan.primary,
-            "seed": str(plan.seed),
-            "plan": plan.hash[:8],
-        }
-    )
+    yield element("p", heading(experiment))
     yield element("p", legend(experiment), class_="quiet")
     if experiment.comparisons:
         yield element("h2", "Comparisons")

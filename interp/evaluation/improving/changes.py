@@ -59,23 +59,19 @@ class Changeable:
         Raises:
             ConfigurationError: a path leads nowhere, or to something that is no text or value.
         """
-        paths = expect_all(
-            paths.split(",") if isinstance(paths, str) else paths, str, "change", by="improve"
-        )
-        if not paths:
-            raise ConfigurationError("nothing may change: name a path, such as desk.instruction")
         found: dict[Any, Place] = {}
-        for path in paths:
+        listed = paths.split(",") if isinstance(paths, str) else paths
+        for path in expect_all(listed, str, "change", by="improve"):
             try:
                 places = lenses_ext.find_places(program, path.strip())
                 for each in places:
                     _expect_a_value(program, each)
                     found.setdefault((each.tree_path, each.inside), each)  # two paths may meet
-            except lenses_ext.PathError as error:
-                raise ConfigurationError(f"{program.filename}: {error}") from None
             except GramError as error:
                 said = error.in_words if isinstance(error, FocusError | ReadOnlyError) else error
                 raise ConfigurationError(f"{path.strip()} cannot change: {said}") from None
+        if not found:
+            raise ConfigurationError("nothing may change: name a path, such as desk.instruction")
         return cls(program, {each.path: each for each in found.values()})
 
     @property
