@@ -104,11 +104,10 @@ def new_property(program: ProgramLike, place: Place, key: str) -> Place:
     path = write_path((*place.words, key))
     new = document.below(place).get(key) or _property(place, key)
     is_map = place.kind is Kind.PROPERTY and isinstance(place.get(patterns), PMap | None)
-    if place.kind is Kind.PARAMETERS:
-        hint = _HINTS["parameters"].format(place=write_path(place.words[:-1]))
+    if not is_map and place.kind not in _NAMED:
+        word = "parameters" if place.kind is Kind.PARAMETERS else ""
+        hint = _HINTS.get(word, "use gram set").format(place=write_path(place.words[:-1]))
         reason = f"{place.path} has no properties to add to: {hint}"
-    elif not is_map and place.kind not in _NAMED:
-        reason = f"{place.path} has no properties to add to: use gram set"
     elif new.kind is not Kind.PROPERTY:
         hint = _HINTS.get(key, "use gram set").format(place=place.path)
         reason = f"`{key}` of {place.path} is a part of it, not a property; {hint}"

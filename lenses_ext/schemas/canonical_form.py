@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
@@ -42,14 +43,15 @@ def canonical(schema: object, *, match: Match = "full") -> Any:
     """
     check_json(schema)
     try:
-        return _Canonical(schema, match, inline=True).whole()
+        form = _Canonical(schema, match, inline=True).whole()
     except _TooMuchError:
-        return _Canonical(schema, match, inline=False).whole()
+        form = _Canonical(schema, match, inline=False).whole()
+    return json.loads(_text(form))
 
 
 def _text(value: object) -> str:
     """Type-exact text of a canonical value: ``1`` and ``true`` differ."""
-    return dump_json(value, compact=True)
+    return dump_json(value, compact=True, in_order=True)
 
 
 class _TooMuchError(Exception):
@@ -80,7 +82,7 @@ class _Canonical:
         kept: dict[str, Any] = {}
         while names := self.used - kept.keys() - {"#"}:
             kept |= {name: self.schema(resolve_ref(name, self.root)) for name in sorted(names)}
-        return _sorted({**form, **({"$defs": _sorted(kept)} if kept else {})})
+        return {**form, **({"$defs": kept} if kept else {})}
 
     def schema(self, schema: object) -> Any:
         """The canonical form of a schema below the root."""
@@ -99,18 +101,17 @@ class _Canonical:
             if self.evaluates or new not in schema_parts.IDLE.get(key, ()):
                 form[key] = new
         self.level -= 1
-        plain = form if self.evaluates else simplified(form)
-        return _sorted(plain) if isinstance(plain, dict) else plain
+        return form if self.evaluates else simplified(form)
 
     def _value(self, key: str, value: object) -> Any:
         if isinstance(value, dict) and key in schema_parts.MAP_OF_SCHEMAS:
-            return _sorted({name: self.schema(item) for name, item in value.items()})
+            return {name: self.schema(item) for name, item in value.items()}
         if isinstance(value, list) and key in schema_parts.LIST_OF_SCHEMAS:
             value = [self.schema(item) for item in value]
         elif key in schema_parts.ONE_SCHEMA:
             return self.schema(value)
         else:
-            value = _in_order(whole_numbers(value))
+            value = whole_numbers(value)
         if isinstance(value, list) and key in _UNORDERED:
             value = sorted(value, key=_text)
             if key != "oneOf":  # there, a value of an alternative given twice is refused
@@ -136,19 +137,6 @@ class _Canonical:
                 raise _TooMuchError
             schema = schema_parts.with_referred(schema, target)
         return schema
-
-
-def _in_order(value: object) -> Any:
-    """Plain JSON with its keys sorted."""
-    if isinstance(value, list):
-        return [_in_order(item) for item in value]
-    if isinstance(value, dict):
-        return _sorted({key: _in_order(item) for key, item in value.items()})
-    return value
-
-
-def _sorted(mapping: dict[str, Any]) -> dict[str, Any]:
-    return {key: mapping[key] for key in sorted(mapping)}
 
 
 # --- references

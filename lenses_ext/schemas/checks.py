@@ -73,9 +73,8 @@ def default_misfits(
     ['is a string, but its type is integer']
     """
     reasons = [_plain_misfit(schema) for schema in schemas]
-    told = ANNOTATIONS | {"type", "enum"}
     fine = (index for index, reason in enumerate(reasons) if reason is None)
-    rest = [index for index in fine if not schemas[index].keys() <= told]
+    rest = [index for index in fine if schemas[index].keys() - ANNOTATIONS - {"type", "enum"}]
     if not rest:
         return reasons
     whole = root()

@@ -172,8 +172,8 @@ def json_literal(value: object) -> TaggedString:
     return TaggedString("json", dump_json(value))
 
 
-def dump_json(value: object, *, compact: bool = False) -> str:
-    """JSON text on one line that keeps the order of keys, without blanks if asked.
+def dump_json(value: object, *, compact: bool = False, in_order: bool = False) -> str:
+    """JSON text on one line, without blanks and with its keys in order if asked.
 
     Raises:
         NotJson: the value is not JSON, or an integer has too many digits to be written.
@@ -181,8 +181,9 @@ def dump_json(value: object, *, compact: bool = False) -> str:
     marks = (",", ":") if compact else (", ", ": ")
     try:
         return json.dumps(
-            value, ensure_ascii=False, separators=marks, allow_nan=False, default=_plain_keywords
-        )
+            value, ensure_ascii=False, separators=marks, allow_nan=False, default=_plain_keywords,
+            sort_keys=in_order,
+        )  # fmt: skip
     except (TypeError, ValueError) as error:
         raise NotJson(str(error)) from None
 

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from math import ceil, floor
 from pathlib import Path
+from types import NoneType
 from typing import Any, TypeAlias, Union
 from urllib.parse import unquote
 
@@ -290,23 +291,14 @@ def kinds_of(schema: AnySchema) -> frozenset[str]:
     return frozenset(_KINDS)
 
 
+_JSON_TYPES = {NoneType: "null", bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
 def kind_of(value: object) -> str:
     """The kind of a JSON value, as the keyword ``type`` calls it."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list() | tuple():
-            return "array"
-        case _:
-            return "object"
+    if isinstance(value, list | tuple):
+        return "array"
+    return next((kind for type, kind in _JSON_TYPES.items() if isinstance(value, type)), "object")
 
 
 def is_covered(kinds: Iterable[str], by: Collection[str]) -> bool:
