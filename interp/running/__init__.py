@@ -4,6 +4,7 @@ from .answer_types import declared_answer, with_value
 from .options import (
     BeginOptions as BeginOptions,
     RunOptions as RunOptions,
+    TypeOfAnswer,
     V,
     budget_of,
     check_options,

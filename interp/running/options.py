@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypedDict, TypeVar, get_args
 
 from gram import ArgumentError, Pattern, walk
 from gram.errors import expect
@@ -99,6 +99,10 @@ class _UnionOf(Protocol[V_co]):
     def __args__(self) -> tuple[V_co, ...]: ...
 
 
+TypeOfAnswer: TypeAlias = "type[V] | _UnionOf[V] | _SpecialForm | None"
+"""The Python type of an answer."""
+
+
 class BeginOptions(RunOptions, Generic[V], total=False):
     """The keywords of what begins a run: those of `RunOptions`, and which agent.
 
@@ -112,7 +116,7 @@ class BeginOptions(RunOptions, Generic[V], total=False):
     """
 
     agent: str | None
-    answer_type: type[V] | _UnionOf[V] | _SpecialForm | None
+    answer_type: TypeOfAnswer[V]
     fallbacks: Sequence[Model | str] | None
 
 

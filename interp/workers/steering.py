@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, Union, Unpack, cast
+from typing import TypeAlias, Union, Unpack, cast
 
 from attrs import frozen
 
@@ -20,7 +20,7 @@ from ..history.records import PathLike, RecordedRun, Replayer, note_line, read_r
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, StoreLike, open_run
 from ..json_text import Json, write_json
 from ..machine import AgentResponse, Ask, At, Decided, Event, State, Status, ToolReturned, response
-from ..running import Run, RunOptions, V, check_options, declared_answer, with_value
+from ..running import Run, RunOptions, TypeOfAnswer, V, check_options, declared_answer, with_value
 from ..tools import LibraryLike, library_of
 from .queue import tell_workers
 
@@ -31,7 +31,7 @@ def resume_run(
     state: State | str | os.PathLike[str],
     tools: LibraryLike = None,
     *,
-    answer_type: type[V] | Any = None,
+    answer_type: TypeOfAnswer[V] = None,
     **options: Unpack[RunOptions],
 ) -> AgentResponse[V]:
     """Go on with a run that was kept, to the end.
@@ -66,8 +66,9 @@ def resume_run(
         log, kept = open_run(state, cast("StoreLike | None", record))
         state, options["record"] = kept.state, log
     if state.status is Status.DONE:
-        answer = declared_answer(state.agent, answer_type, by="resume_run")
-        return with_value(response(state), answer)
+        return with_value(
+            response(state), declared_answer(state.agent, answer_type, by="resume_run")
+        )
     ended = Run(state, library, answer_type=answer_type, **options).finish()
     if isinstance(log, StoredRun):
         tell_workers(log.store, state.run_id)
