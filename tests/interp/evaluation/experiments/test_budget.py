@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from interp import ab
+from interp import ConfigurationError, ab
 from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
 from interp.evaluation.experiments import Score
 from interp.evaluation.experiments.report import report
@@ -102,10 +102,8 @@ def test_minutes_are_those_of_the_clock() -> None:
 
 def test_what_is_not_known_keeps_no_budget() -> None:
     priceless = parse_program('[a:Agent {instruction: "Say.", model: "Mine/x"}]')
-    mine = {"a": Arm(priceless, model=Counted(lambda _: 1))}
-    assert "the cost of a run is not known" in (
-        ab(cases(3), mine, budget=Budget(cost=1)).stopped or ""
-    )
+    with pytest.raises(ConfigurationError, match="arm a: the budget names cost, and the price of"):
+        ab(cases(3), {"a": Arm(priceless, model=Counted(lambda _: 1))}, budget=Budget(cost=1))
     found = ab(cases(8), {"a": arm(right)}, seed=1, jobs=1, budget=Budget(tokens=1000))
     assert found.stopped is not None
     assert "the tokens of a run is not known" in found.stopped
