@@ -402,7 +402,8 @@ class Driver:
             if (isinstance(effect, Ask) and is_stopping)
             or (not isinstance(effect, CallTool) and not waits_for(self.state, effect))
         ]
-        await concurrency.stopped(given_up, concurrency.GRACE)
+        if given_up:
+            await concurrency.stopped(given_up, concurrency.GRACE)
         for task in given_up:
             if not task.done() or task.cancelled():
                 del self._running[task]

@@ -210,7 +210,8 @@ class LiveHandler:
         if model is not None and not isinstance(model, str | Model):
             if base_url or dialect:
                 given = "base_url" if base_url else "dialect"
-                raise ConfigurationError(f"{given} is for a model given by its name, not an object")
+                told = "is for a model given by its name, not for an object"
+                raise ConfigurationError(f"{given} {told}")
             asked = AnyModel({None: model})  # a mapping is no model
             return cls(by_name, asked, approve, on_tool_error, is_of_user=True)
         connect = partial(connect_model, base_url=base_url, dialect=dialect)

@@ -281,7 +281,8 @@ class ApprovalPolicy:
         otherwise: what happens to calls that no rule fits.
 
     Raises:
-        ValidationError: a part is not what it should be.
+        ArgumentError: the rules are not `ApprovalRule` objects.
+        ValidationError: what happens otherwise is not a decision.
     """
 
     rules: tuple[ApprovalRule, ...] = field(default=(), converter=_rules)

@@ -136,13 +136,20 @@ def validator_of(schema: str) -> Validator:
 def violations(text: str, value: Json) -> str:
     """Describe how a value violates a schema: one line for each of the first few violations.
 
-    If finding them all would take too long, none is described.
+    If finding them all would take too long, only the outermost are described.
     """
     # The validator looks for violations in each alternative, so alternatives inside alternatives
     # double the work with each level.
     schema, validator = read_json(text), validator_of(text)
     if _takes_more(schema, value, _MOST_VISITS_TO_DESCRIBE):
-        return "$: fits none of the types that are allowed"
+        given, below = value if isinstance(value, dict) else {}, _properties(schema)
+        wrong: list[list[str]] = [
+            [name]
+            for name in given
+            if isinstance(below.get(name), dict) and not accepts(below[name], given[name], schema)
+        ]
+        places = [json_path(each) for each in (wrong or [[]])[:_MOST_VIOLATIONS]]
+        return "\n".join(f"{each}: fits none of the types that are allowed" for each in places)
     described = (_describe(violation, schema) for violation in validator.iter_errors(value))
     lines = list(dict.fromkeys(described))
     hidden = len(lines) - _MOST_VIOLATIONS

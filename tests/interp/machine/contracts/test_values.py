@@ -282,8 +282,7 @@ def nested(levels: int, last: Any) -> Any:
 def test_types_that_double_with_each_level_are_checked() -> None:
     for levels in (5, 15):
         assert validate_tool_args(doubling(levels), {"x": nested(levels, 1)})
-        told = refusal(doubling(levels), {"x": nested(levels, "1")})
-        assert told.startswith("$.x" if levels == 5 else "$: fits none of the types")
+        assert "$.x" in refusal(doubling(levels), {"x": nested(levels, "1")})
 
 
 def test_what_cannot_be_checked_in_time_is_refused() -> None:
