@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from attrs import evolve
 from pyrsistent import pmap
@@ -76,6 +76,9 @@ _AT_ONCE: Final = 8
 """How many items of a list are worked on at a time, where the arrow does not say."""
 
 _NO_TOKENS: Final = Usage(0, 0)
+
+_OVER: Final[Mapping[str, Any]] = dict.fromkeys(("waiting", "live", "ended", "kept"), pmap())
+"""What a workflow that is over has no more."""
 
 
 class WorkflowStep(FrameStep[WorkflowFrame]):
@@ -287,14 +290,9 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
             self._fail(problem)
             return
         answer = Message(AssistantRole, _said(result))
-        self.change(
-            status=Status.DONE,
-            result=result,
-            unfinished=unfinished or frame.unfinished,
-            context=frame.context if frame.call else frame.context.append(answer),
-            ended=pmap(),
-            kept=pmap(),
-        )
+        context = frame.context if frame.call else frame.context.append(answer)
+        done = {"status": Status.DONE, "result": result, "context": context}
+        self.change(**done, **_OVER, unfinished=unfinished or frame.unfinished)
         self._end_round(result)
 
     def _fail(self, error: str, *refused: Ended) -> None:
@@ -305,16 +303,8 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         frame = self.frame
         self.new = [each for each in self.new if isinstance(each, Happened)]
         self.new += (*refused, *dropped(self.run, frame))
-        self.change(
-            status=Status.FAILED,
-            stopped=error,
-            unfinished=False,
-            waiting=pmap(),
-            live=pmap(),
-            ended=pmap(),
-            kept=pmap(),
-            made=frame.calls_by_place,
-        )
+        made = frame.calls_by_place
+        self.change(status=Status.FAILED, stopped=error, unfinished=False, made=made, **_OVER)
         self._end_round(error=error)
 
     def _end_round(self, said: JsonText | None = None, error: str | None = None) -> None:
