@@ -33,38 +33,17 @@ def with_value(value: Any) -> dict[str, Any]:
     return with_subject(identity="a", properties={"k": value})
 
 
-@pytest.mark.parametrize(
-    "plain",
-    [
-        {"type": "object"},
-        {"type": "string", "value": "x"},
-        {"type": "symbol"},
-        {"type": "symbol", "value": "x", "note": "y"},
-        {"type": "range", "lower": 1},
-        {"type": "measurement", "value": 1},
-        {"type": {"type": "symbol", "value": "symbol"}, "value": "x"},
-        {"type": 1, "value": 2},
-        {"type": ["map"], "entries": {}},
-        {"type": "map"},
-        {},
-    ],
-)
+MAPS = json.loads((DATA / "maps.json").read_text("utf-8"))
+"""Maps with a type, which are plain, and entries that look like another value."""
+
+
+@pytest.mark.parametrize("plain", MAPS["plain"])
 def test_a_map_with_a_type_is_a_plain_object(plain: dict[str, Any]) -> None:
     assert to_json(from_json(with_value(plain))) == with_value(plain)
     assert VALIDATOR.is_valid(with_value(plain))
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        'type: "symbol", value: "x"',
-        'type: "symbol", value: 5',
-        'type: "tagged", tag: "t", content: "c"',
-        'type: "range", lower: 1, upper: 2',
-        'type: "measurement", unit: "kg", value: 5',
-        'type: "map", entries: {k: 1}',
-    ],
-)
+@pytest.mark.parametrize("entries", MAPS["special"])
 def test_a_map_that_looks_like_a_special_value_is_wrapped_and_properties_are_not(
     entries: str,
 ) -> None:

@@ -24,6 +24,7 @@ from gram import GramDecodeError, parse
 from gram.reading.diagnosis import first_of
 from gram.reading.syntax import Array, Extent, Map, Value
 from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
+from tests.gram.texts import table
 
 ORACLE = tree_sitter.Parser(tree_sitter.Language(tree_sitter_gram.language()))
 
@@ -94,11 +95,10 @@ def test_what_the_oracle_accepts_is_read_and_what_only_we_read_uses_an_extension
         assert not accepts(text) or uses_an_extension(text)
 
 
-VALUES_READ_HERE_ALONE = "[[1]], [{b: 1}], {b: [1]}, {b: {c: 1}}, [], 2.5kg, 2.5kg..."
-VALUES_READ_THERE_ALONE = ['"x\n"', "'x\n'", "```true\nx\n```", "```false \nx\n```"]
+TABLES = table("oracle")
 
 
-@pytest.mark.parametrize("value", VALUES_READ_HERE_ALONE.split(", "))
+@pytest.mark.parametrize("value", TABLES["read_here_alone"])
 def test_the_extensions_are_read_here_alone(value: str) -> None:
     text = f"(a {{k: {value}}})"
     assert accepts(text)
@@ -106,58 +106,19 @@ def test_the_extensions_are_read_here_alone(value: str) -> None:
     assert not oracle_accepts(text)
 
 
-@pytest.mark.parametrize("value", VALUES_READ_THERE_ALONE)
+@pytest.mark.parametrize("value", TABLES["read_there_alone"])
 def test_these_are_read_by_the_oracle_alone(value: str) -> None:
     assert oracle_accepts(f"(a {{k: {value}}})")
     assert not accepts(f"(a {{k: {value}}})")
 
 
-VALUE_FORMS = {
-    "TRUE": ["true"],
-    "FALSE": ["false"],
-    "SYMBOL": ["a", "a..b", "trueish", "x-", "_9", "e5"],
-    "HEXADECIMAL": ["0xA1", "0x0"],
-    "OCTAL": ["01", "0017"],
-    "INTEGER": ["0", "12", "-3", "-0"],
-    "DECIMAL": ["1.5", "-0.25"],
-    "MEASUREMENT": ["5kg", "-3C", "0xg", "-0xFF", "0b"],
-    "DOUBLE": ['"s"', '""', r'"\""'],
-    "SINGLE": ["'s'", r"'\''"],
-    "BACKTICK": ["`s`", "``"],
-    "FENCE": ["```\ns\n```"],
-    "TAGGED_FENCE": ["```md\ns\n```"],
-    "LBRACE": ["{}", "{k: 1}"],
-    "LSQB": ["[1]"],
-    "ELLIPSIS": ["...7"],
-    "not a value": ["08", "+5", ".5", "5.", "1e5", "0x", "-01", "5 kg", "-", "1_000", "0X1F"],
-}
-"""Spellings of each kind of value, by the terminal that begins it, and some that are no value."""
-
-PAIRS = [
-    "({{k: {0}..{1}}})",
-    "({{k: {0} .. {1}}})",
-    "({{k: {0}...{1}}})",
-    "({{k: {0}...}})",
-    "({{k: ...{0}}})",
-    "({{k: {0}{1}}})",
-    "({{k: {0} {1}}})",
-    "({{k: [{0},{1}]}})",
-    "({{k: {{a: {0}, b: {1}}}}})",
-    "@k({0}) @j({1}) (a)",
-    "({{{0}: {1}}})",
-    "({0}:{1})",
-    "[{0}:A | {1}]",
-    "@@{0}:A @{1}(1) (a)",
-]
-
-
 def test_each_kind_of_value_has_a_spelling_to_combine() -> None:
-    assert set(first_of("value")) <= VALUE_FORMS.keys()
+    assert set(first_of("value")) <= TABLES["values"].keys()
 
 
-@pytest.mark.parametrize("template", PAIRS)
+@pytest.mark.parametrize("template", TABLES["templates"])
 def test_every_pair_of_value_forms_is_read_as_by_the_oracle(template: str) -> None:
-    spellings = [spelling for several in VALUE_FORMS.values() for spelling in several[:3]]
+    spellings = [spelling for several in TABLES["values"].values() for spelling in several[:3]]
     texts = {template.format(one, other) for one in spellings for other in spellings}
     differ = {
         text

@@ -24,9 +24,10 @@ from gram.comparing import (
     to_pattern,
 )
 from tests.gram.strategies import TreeEditor, gram_texts, patterns, tree_editors, values
-from tests.gram.texts import ACCEPTED
+from tests.gram.texts import ACCEPTED, table
 
 Trees = tuple[Pattern, ...]
+TABLES = table("diffs")
 TREES = st.lists(patterns(), max_size=4).map(tuple)
 
 
@@ -84,18 +85,7 @@ def test_applied_to_a_document_it_is_the_lossless_edit(text: str, editor: TreeEd
     assert apply(diff(document, new), document).patterns == new
 
 
-CONFLICTS = [
-    ("(a {k: 1})", "(a {k: 2})", "(a {k: 3})", "[0].properties.k: `a`: expected 1, found 3"),
-    ("(a {k: 1})", "(a)", "(a)", "[0].properties.k: `a`: expected 1, found nothing"),
-    ("(a) (b)", "(a)", "(a) (c)", "[1]: `c`: expected <Pattern (b)>, found <Pattern (c)>"),
-    ("[a | x]", "[a | x, y]", "[a | z]", "[0].elements: `a`: its items are not those"),
-    ("[a | x, y]", "[a | y, x]", "[a | x, z]", "[0].elements: `a`: its items are not those"),
-    ("(a {k: [1, 2]})", "(a {k: [1]})", "(a {k: 5})", "[0].properties.k: `a`: expected a list"),
-    ("(a {k: {j: 1}})", "(a {k: {j: 2}})", "(a {k: 5})", "[0].properties.k: `a`: expected a map"),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "other", "message"), CONFLICTS)
+@pytest.mark.parametrize(("old", "new", "other", "message"), TABLES["conflicts"])
 def test_what_does_not_fit_is_refused_with_its_place(
     old: str, new: str, other: str, message: str
 ) -> None:
@@ -117,22 +107,7 @@ def test_a_pattern_has_its_diff_and_what_came_from_a_text_still_does() -> None:
         apply(diff(Pattern(), loads("() (b)")), Pattern())
 
 
-LIST = '(:List {at: [], old: "2:", new'
-BROKEN = [
-    "(:Other)",
-    "[:Diff | (:Changed {old: 1, new: 2})]",
-    "[:Diff | (:Changed {at: [0], old: 1, new: 2})]",
-    "[:Diff | (:List {at: []})]",
-    f'[:Diff | {LIST}: "x:"}})]',
-    f'[:Diff | {LIST}: "3:"}})]',
-    f'[:Diff | {LIST}: "2:"}}), (:Moved {{at: [7], new: 0}})]',
-    f'[:Diff | {LIST}: "1:"}}), [:Removed {{at: [-1]}} | (a)]]',
-    f'[:Diff | {LIST}: "2:"}}), (:Odd {{at: [0]}})]',
-    f'[:Diff | {LIST}: "2:"}}), (:Changed {{at: [4, "properties", "k"], new: 1}})]',
-]
-
-
-@pytest.mark.parametrize("text", BROKEN)
+@pytest.mark.parametrize("text", TABLES["broken"])
 def test_what_is_no_diff_is_refused(text: str) -> None:
     with pytest.raises(DiffError, match="not a diff"):
         from_pattern(loads_one(text))
@@ -217,28 +192,11 @@ def test_a_name_that_is_still_there_is_not_taken_away(old: Trees, editor: object
     assert not gone & come
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "pairs"),
-    [
-        ("(a) (b)", "(b {k: 1}) (a {k: 1})", [(1, 0), (0, 1)]),
-        ("(a:A) (a:B)", "(a:B {k: 1}) (a:A {k: 1})", [(1, 0), (0, 1)]),
-        # renamed: the same content, or nearly
-        ('[x:T {d: "one two"} | (p)]', '[y:T {d: "one two"} | (p)]', [(0, 0)]),
-        ('[x:T {d: "one two six"} | (p)]', '[y:T {d: "one two ten"} | (p)]', [(0, 0)]),
-        ('[x:T {d: "one two"} | (p)]', '[y:T {d: "three four"} | (p)]', []),
-        ("(p:Text)", "(q:Text)", [(0, 0)]),
-        ("(p:Text) (q:Text)", "(r:Text) (s:Text)", []),
-        ("(p)", "(q)", []),
-        # without a name
-        ("{version: 1} (a)", "{version: 2} (b)", [(0, 0)]),
-        ("(x)-->(y)", "(y)-->(z)", [(0, 0)]),
-        ("(x)-->(y) (y)-->(z)", "(n) (x)-->(y) (u)-->(w)", [(0, 1), (1, 2)]),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "pairs"), TABLES["matched"])
 def test_elements_are_matched_by_name_then_by_what_they_are(
-    old: str, new: str, pairs: list[tuple[int, int]]
+    old: str, new: str, pairs: list[list[int]]
 ) -> None:
-    assert list(match(loads(old), loads(new)).pairs) == pairs
+    assert [[*pair] for pair in match(loads(old), loads(new)).pairs] == pairs
 
 
 def test_two_elements_that_share_many_words_are_compared_once(

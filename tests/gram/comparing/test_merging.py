@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from random import Random
 from typing import Literal
@@ -15,7 +15,7 @@ from gram import GramDecodeError, GramEncodeError, Pattern, Subject, loads, pars
 from gram.comparing import merge
 from gram.reading.lexer import comments, tokens
 from tests.gram.strategies import TextMaker, TreeEditor, gram_texts
-from tests.gram.texts import ACCEPTED
+from tests.gram.texts import ACCEPTED, table
 
 Trees = tuple[Pattern, ...]
 randoms = st.randoms(use_true_random=True)
@@ -175,24 +175,11 @@ def test_a_merge_without_conflicts_has_the_changes_of_both_sides(random: Random)
 
 # --- what merges, and what is a conflict
 
-DESK = """\
-// support
-
-[desk:Agent { // the desk
-  model: "OpenAI/x", // cheap
-  instruction: ```
-    Help.
-    Be kind.
-    Say goodbye.
-    ``` } |
-  // searches
-  [search:Tool {description: "Find", tags: ["a", "b"]} | (q::String)==>(::String)], // s
-  [refund:Tool {description: "Pay"} | (q::String)==>(::String)]
-]
-"""
+DESK: str = table("merges")["text"]
+MERGING: dict[str, list[list[list[str]]]] = table("merges")["merging"]
 
 
-def replaced(*pairs: tuple[str, str]) -> str:
+def replaced(*pairs: Sequence[str]) -> str:
     text = DESK
     for old, new in pairs:
         assert text.count(old) == 1, old
@@ -200,27 +187,9 @@ def replaced(*pairs: tuple[str, str]) -> str:
     return text
 
 
-MERGING = {
-    "two properties": ([("OpenAI/x", "A/y")], [("Help.", "Help them.")]),
-    "two lines of a text": ([("Help.", "Help them.")], [("Say goodbye.", "Say bye.")]),
-    "two tools": ([('"Find"', '"Find it"')], [('"Pay"', '"Pay back"')]),
-    "a comment and what it is about": ([("// cheap", "// dear")], [("OpenAI/x", "A/y")]),
-    "two items of a list": ([('"a"', '"A"')], [('"b"]', '"b", "c"]')]),
-    "a tool renamed and changed": ([("search:", "find:")], [('"Find"', '"Find it"')]),
-    "a label and a property": ([("refund:Tool", "refund:Tool:Paid")], [('"Pay"', '"Pay back"')]),
-    "two kinds of quotes": ([('"Pay"', "'Pay'")], [('"Find"', "'Find'")]),
-    "a tool moved and changed": (
-        [(", // s\n", "\n"), ('  [search:Tool {description: "Find", tags: ["a", "b"]} | '
-         "(q::String)==>(::String)]\n", ""), ("(::String)]\n]", "(::String)],\n"
-         '  [search:Tool {description: "Find", tags: ["a", "b"]} | (q::String)==>(::String)]\n]')],
-        [('"Find"', '"Find it"')],
-    ),
-}  # fmt: skip
-
-
 @pytest.mark.parametrize(("ours", "theirs"), MERGING.values(), ids=MERGING)
 def test_changes_of_two_places_merge_as_if_one_had_made_both(
-    ours: list[tuple[str, str]], theirs: list[tuple[str, str]]
+    ours: list[list[str]], theirs: list[list[str]]
 ) -> None:
     merged = merge(DESK, replaced(*ours), replaced(*theirs))
     assert not merged.conflicts

@@ -242,27 +242,9 @@ def test_the_text_does_not_depend_on_the_edits_in_between(text: str, editor: Tre
 
 
 COMMENT = re.compile(r"// \d+")
-TEXT = """\
-// above
-[a:A { // opening
-  k: 0x0F, // in
-  j: 'x'
-} | // bar
-  // above b
-  (b {n: 017}), // after b
-  (c)<~~(d // end
-  )
-] // after
-"""
-COPY = """\
-[a:A {
-  k: 0x0F,
-  j: 'x'
-} |
-  (b {n: 017}),
-  (c)<~~(d
-  )
-]"""
+COPIES = table("copies")
+TEXT: str = COPIES["text"]
+COPY: str = COPIES["copy"]
 
 
 def test_a_copy_has_the_text_of_what_it_came_from_without_comments() -> None:
@@ -284,16 +266,7 @@ def test_a_changed_copy_keeps_the_spelling_of_the_rest() -> None:
     assert text == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "top", "inside"),
-    [
-        ("{k: 'v'}", '(x)\n({k: "v"})', '[x | ({k: "v"})]'),
-        ("@k('v') // c\n(a)", "(x)\n@k('v')\n(a)", '[x | [{k: "v"} | a]]'),
-        ("(a {k: 'v'})", "(x)\n(a {k: 'v'})", "[x | (a {k: 'v'})]"),
-        ("(a)", "(x)\n(a)", "[x | a]"),
-        ("[a | b // c\n, c]", "(x)\n[a | b, c]", "[x | [a | b, c]]"),
-    ],
-)
+@pytest.mark.parametrize(("text", "top", "inside"), COPIES["placed"])
 def test_a_copy_is_written_in_a_form_that_its_place_allows(
     text: str, top: str, inside: str
 ) -> None:

@@ -21,7 +21,7 @@ from gram.reading.lexer import END, ERROR, tokens
 from gram.reading.parser import parse_tokens
 from gram.reading.syntax import Token
 from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
-from tests.gram.texts import ACCEPTED, OURS, ROWS
+from tests.gram.texts import ACCEPTED, OURS, ROWS, table
 
 DEFINITION = GRAMMAR.read_text(encoding="utf-8")
 
@@ -150,22 +150,7 @@ def test_texts_are_read_alike(text: str, size: int) -> None:
     assert_read_alike(text, size)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "// nothing",
-        "{a: 1}\n(b)\n[c]",
-        "(a)\n-->(b)\n(c)",
-        "(a)-->\n(b)",
-        "[a |\n(b),\n(c)]\n(d)",
-        "(a {k: ```\n(b)\n(c)\n```})\n(d)",
-        "/* \n(a)\n*/\n(b)",
-        "@k(1)\n(a)\n[b]",
-        "(a)\n(b\n(c)",
-        "\ufeff(a)\r\n(b)\r\n",
-    ],
-)
+@pytest.mark.parametrize("text", table("places")["pieces"])
 @pytest.mark.parametrize("size", [0, 1, 5, 1000])
 def test_patterns_of_several_lines_are_read_alike(text: str, size: int) -> None:
     assert_read_alike(text, size)

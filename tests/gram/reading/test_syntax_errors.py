@@ -68,19 +68,11 @@ def test_an_error_survives_pickling_and_copying() -> None:
         assert (type(twin), str(twin)) == (type(caught.value), str(caught.value))
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "place"),
-    [
-        ("(a) (b)", "expected one pattern, found 2", (1, 5)),
-        ("{k: 1} (a)\n(b)", "expected one pattern, found 2", (2, 1)),
-        ("", "expected one pattern, found none", (1, 1)),
-        ("// nothing\n", "expected one pattern, found none", (1, 1)),
-    ],
-)
-def test_loads_one_wants_one_pattern(text: str, message: str, place: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("text", "message", "place"), table("places")["not_one"])
+def test_loads_one_wants_one_pattern(text: str, message: str, place: list[int]) -> None:
     with pytest.raises(GramDecodeError) as caught:
         loads_one(text)
-    assert (message, place) == (caught.value.msg, (caught.value.lineno, caught.value.colno))
+    assert [message, *place] == [caught.value.msg, caught.value.lineno, caught.value.colno]
 
 
 # --- every error of a text
