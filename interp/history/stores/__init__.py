@@ -14,8 +14,7 @@ from .addresses import (
     run_named,
 )
 from .conversations import Conversation
-from .database import make_tables, statements_of, tables_of
-from .databases import PostgresDatabase
+from .database import PostgresDatabase, make_tables, statements_of, tables_of
 from .kept_conversations import FileConversation, KeptConversation, open_conversation
 from .leases import ENDED, Lease, RunStatus, process_of, this_process
 from .run_store import RunFacts, RunRow, RunStore

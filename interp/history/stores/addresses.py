@@ -22,8 +22,7 @@ from ...errors import ConfigurationError, StoreError
 from ...execution import RunLog
 from ...secrets import without_userinfo
 from ..records import RecordedRun, RunFile, load_turns, turn_named
-from .database import has_store
-from .databases import PostgresDatabase, SqliteDatabase
+from .database import PostgresDatabase, SqliteDatabase, has_store
 from .run_store import RunStore
 from .stored_run import StoredRun
 

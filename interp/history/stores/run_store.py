@@ -19,7 +19,7 @@ from ...machine import Usage, empty_context
 from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
 from .conversations import Conversation
-from .database import SQL, Database, Rows, in_pages, kept_text, make_store
+from .database import SQL, Database, Rows, kept_text, make_store
 from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, new_owner, process_of
 
 _NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
@@ -426,7 +426,7 @@ class RunStore:
         given = {each: value for each, value in conditions.items() if value is not None}
         wanted = [_has_status(status)] if status else []
         select = f"{SQL['runs']} WHERE {' AND '.join(['TRUE', *given, *wanted])}"
-        return map(_row, in_pages(database, select, [*given.values()], ("created", "id"), limit))
+        return map(_row, database.pages(select, [*given.values()], ("created", "id"), limit))
 
     def prune(
         self, before: datetime, *, status: Sequence[RunStatus] = ENDED, tenant: str | None = None
@@ -500,7 +500,7 @@ class RunStore:
         expect(before, (datetime, type(None)), "before", by="conversations")
         expect(limit, (int, type(None)), "limit", by="conversations")
         values = [before and before.timestamp()]
-        found = in_pages(self.ready(), SQL["conversations"], values, ("changed", "name"), limit)
+        found = self.ready().pages(SQL["conversations"], values, ("changed", "name"), limit)
         return (Conversation(self, name, datetime.fromtimestamp(at, UTC)) for at, name in found)
 
     def prune_conversations(self, before: datetime) -> int:

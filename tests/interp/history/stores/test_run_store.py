@@ -28,7 +28,7 @@ from interp import ConfigurationError, ValidationError, load, open_store
 from interp.errors import RunTakenError, StoreError
 from interp.execution import Begun
 from interp.history import RunFacts, RunStore
-from interp.history.stores import StoredRun, databases
+from interp.history.stores import StoredRun, database as of_stores
 from interp.machine import start
 from interp.machine.messages import Usage
 from tests.interp.history.interrupts import interrupted_at
@@ -286,7 +286,7 @@ def test_the_name_of_a_server_on_a_socket_is_an_address_of_it() -> None:
 
 
 def test_a_file_locked_by_others_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interp.history.stores.databases._PATIENCE", 0.1)
+    monkeypatch.setattr("interp.history.stores.database._PATIENCE", 0.1)
     path = tmp_path / "runs.db"
     with open_store(path) as store:
         made(store, "one")
@@ -299,7 +299,7 @@ def test_a_file_locked_by_others_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_process_that_stands_still_in_a_transaction_keeps_nobody_from_going_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "_IDLE", databases._IDLE.replace("10s", "50ms"))
+    monkeypatch.setattr(of_stores, "_IDLE", of_stores._IDLE.replace("10s", "50ms"))
     with open_store(database) as store, open_store(database) as other:
         made(store, "one")
         touch, asked = "UPDATE gram_runs SET changed = changed", []
@@ -422,7 +422,7 @@ def test_a_store_that_cannot_be_written_is_refused(path: Path, file: int, folder
 
 def test_an_interrupt_at_any_line_leaves_the_file_to_all(path: Path) -> None:
     """What is done together is kept or not, whole, and the store and others go on writing."""
-    together = databases.SqliteDatabase.together.__code__
+    together = of_stores.SqliteDatabase.together.__code__
     for line in count(1):
         with open_store(path) as store, open_store(path) as other:
             each = len(store.entries("one"))
