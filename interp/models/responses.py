@@ -244,29 +244,23 @@ class _Item:
     """What has come of one item of the output.
 
     Attributes:
-        added: The item as it was when it began.
         done: The whole item, or None.
-        text, arguments, reasoning: The pieces that have come of each.
+        text: The pieces of its words.
+        has_reasoned: Whether reasoning of it has come.
         part: The part of the summary that the last piece of reasoning belongs to.
     """
 
-    added: Mapping[str, Any] = field(factory=dict)
     done: Mapping[str, Any] | None = None
     text: list[str] = field(factory=list)
-    arguments: list[str] = field(factory=list)
-    reasoning: list[str] = field(factory=list)
+    has_reasoned: bool = False
     part: object = None
 
     def as_json(self) -> Mapping[str, Any] | None:
-        """The item, made of its pieces where it was never whole; None if nothing is known of it."""
-        if self.done is not None:
-            return self.done
-        if self.text:
+        """The item, made of its words where it was never whole; None if nothing is known of it."""
+        if self.done is None and self.text:
             part = {"type": "output_text", "text": "".join(self.text)}
-            return {"type": "message", "role": "assistant", **self.added, "content": [part]}
-        if self.arguments and self.added.get("type") == "function_call":
-            return {**self.added, "arguments": "".join(self.arguments)}
-        return None
+            return {"type": "message", "role": "assistant", "content": [part]}
+        return self.done
 
 
 class StreamedResponse(StreamedPieces):
@@ -318,18 +312,14 @@ class StreamedResponse(StreamedPieces):
         delta, whole = event.get("delta"), event.get("item")
         text = well_formed(delta) if isinstance(delta, str) else ""
         match kind:
-            case "response.output_item.added" if isinstance(whole, Mapping):
-                item.added = whole
             case "response.output_item.done" if isinstance(whole, Mapping):
                 item.done, kind = whole, word(whole.get("type"))  # of some, no pieces came before
                 if kind == "message" and not item.text:
                     return self._said(item, well_formed(text_of_items([whole])))
-                if kind == "reasoning" and not item.reasoning:
+                if kind == "reasoning" and not item.has_reasoned:
                     return self._reasoned(item, well_formed(reasoning_in(whole)), None)
             case "response.output_text.delta":
                 return self._said(item, text)
-            case "response.function_call_arguments.delta":
-                item.arguments.append(text)
             case _ if kind in _REASONING:
                 return self._reasoned(item, text, event.get("summary_index"))
         return []
@@ -345,9 +335,8 @@ class StreamedResponse(StreamedPieces):
     def _reasoned(self, item: _Item, text: str, part: object) -> list[Piece]:
         if not text:
             return []
-        is_next = self._has_reasoned and (not item.reasoning or part != item.part)
-        item.reasoning.append(text)
-        item.part, self._has_reasoned = part, True
+        is_next = self._has_reasoned and (not item.has_reasoned or part != item.part)
+        item.part, item.has_reasoned, self._has_reasoned = part, True, True
         return [Reasoning(f"\n\n{text}" if is_next else text)]
 
 
