@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import ipaddress
-import os
 import re
 import socket
 import unicodedata
@@ -14,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from time import monotonic
 from typing import Any, Literal, NoReturn, TypeAlias, Unpack, cast
 from unittest.mock import patch
@@ -140,9 +138,8 @@ class Recording:
         if self.path is None or not self.may_ask:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(self.path.parent, os.W_OK):
-            reason = "recordings cannot be written here"
-            raise PermissionError(errno.EACCES, reason, str(self.path.parent))
+        with TemporaryFile(dir=self.path.parent):
+            pass
 
     def _keep(self, file: Path) -> None:
         is_new = self._changing.is_changed if self._changing else not self.was_replayed

@@ -89,11 +89,7 @@ class Spent:
 
     def told(self, *names: str) -> str:
         """Some of the amounts, in words."""
-        amounts = ((name, getattr(self, name)) for name in names)
-        told = (
-            f"{name} unknown" if n is None else in_unit(name, _number(n)) for name, n in amounts
-        )
-        return ", ".join(told)
+        return ", ".join(in_unit(name, getattr(self, name)) for name in names)
 
     def __str__(self) -> str:
         return f"{counted(round(self.runs), 'run')}, {self.told('tokens', 'cost')}"
@@ -107,14 +103,12 @@ def taken(trial: Trial) -> Spent:
     return sum((Spent(each.usage.total_tokens, each.cost) for each in judges if each.usage), own)
 
 
-def in_unit(name: str, amount: str | float) -> str:
+def in_unit(name: str, amount: float | None) -> str:
     """An amount of what a budget limits, in words."""
-    told = amount if isinstance(amount, str) else f"{amount:,.10g}"
-    return f"{told} {'USD' if name == 'cost' else name}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+    if amount is None:
+        return f"{name} unknown"
+    number = f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
+    return f"{number} {'USD' if name == 'cost' else name}"
 
 
 def too_little(budget: Budget, spent: Spent, more: float) -> str | None:

@@ -64,8 +64,14 @@ class Changeable:
         for path in expect_all(listed, str, "change", by="improve"):
             try:
                 places = lenses_ext.find_places(program, path.strip())
+                same = [(each, lambda old: old) for each in places]
+                lenses_ext.change_places(program.patterns, same)  # refuses what is computed
                 for each in places:
-                    _expect_a_value(program, each)
+                    if isinstance(each.get(program.patterns), Pattern | tuple):  # models are tuples
+                        raise ConfigurationError(
+                            "it is no text, number or other plain value; name one in it, such as "
+                            "its description"
+                        )
                     found.setdefault((each.tree_path, each.inside), each)  # two paths may meet
             except GramError as error:
                 said = error.in_words if isinstance(error, FocusError | ReadOnlyError) else error
@@ -123,16 +129,6 @@ class Changeable:
         if errors := lenses_ext.new_errors(self.program, changed):
             raise ValidationError("; ".join(each.message for each in errors))
         return changed.as_read()
-
-
-def _expect_a_value(program: Project, place: Place) -> None:
-    value = place.get(program.patterns)
-    if isinstance(value, Pattern | tuple):  # models are a tuple, too
-        raise ConfigurationError(
-            "it is no text, number or other plain value; name one in it, such as its description"
-        )
-    same = [(place, lambda old: old)]
-    lenses_ext.change_places(program.patterns, same)  # refuses what is computed
 
 
 def _read(text: str, old: Any) -> Any:

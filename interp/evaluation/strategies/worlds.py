@@ -7,9 +7,8 @@ held by leaving out the values that it refuses.
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from itertools import cycle
 from typing import Any
@@ -223,27 +222,14 @@ def broken_arguments_of(tool: Pattern) -> st.SearchStrategy[dict[str, Json]]:
 
 @st.composite
 def _broken(draw: st.DrawFn, fitting: st.SearchStrategy[dict[str, Json]]) -> dict[str, Json]:
-    """Arguments with one place changed, at any depth."""
-    given = copy.deepcopy(draw(fitting))
-    places = list(_places(given))
-    if not places or draw(st.booleans()):
-        name = draw(st.sampled_from(["unknown", "", *map(str, given)]))
-        given[name] = draw(json_values())
-        return given
-    around, key = draw(st.sampled_from(places))
-    if isinstance(around, dict) and draw(st.booleans()):
-        del around[key]
+    """Arguments with one thing changed: left out, of another value, or unknown."""
+    given = dict(draw(fitting))
+    name = draw(st.sampled_from(["unknown", "", *given]))
+    if name in given and draw(st.booleans()):
+        del given[name]
     else:
-        around[key] = draw(json_values())
+        given[name] = draw(json_values())
     return given
-
-
-def _places(value: Json) -> Iterator[tuple[Json, Json]]:
-    """Every place inside a value: what it is in, and its key or index there."""
-    keys: Iterable[Json] = value if isinstance(value, dict) else ()
-    for key in range(len(value)) if isinstance(value, list) else keys:
-        yield value, key
-        yield from _places(value[key])
 
 
 @st.composite
