@@ -101,18 +101,6 @@ def test_what_still_fits_is_replayed_and_the_rest_is_asked(
     assert run_two(Recording(path, "none"), program) == (found[0], 0)
 
 
-def test_a_replay_takes_the_seconds_that_were_recorded(tmp_path: Path) -> None:
-    path = tmp_path / "a.run.gram"
-    run_two(Recording(path), TWO, "draft", "text")
-    replayed = Recording(path)
-    run_two(replayed, TWO)
-
-    assert replayed.run
-    assert replayed.was_replayed
-    then = [each.seconds for each in load_run(path).steps]
-    assert [each.seconds for each in replayed.run.steps] == then
-
-
 class RefusedError(BaseException):
     """Somebody wanted to connect."""
 

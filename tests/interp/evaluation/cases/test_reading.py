@@ -40,59 +40,33 @@ SAME = {
         '{"program": "a.gram", "agent": "a"}\n\n'
         '{"name": "greets", "input": "I am Alice", "expected": "Hello, Alice!", '
         '"calls": ["look", {"name": "greet", "arguments": {"name": "Alice"}}], '
-        '"checks": ["polite", "short"], "level": "easy"}\n'
+        '"checks": ["polite", "short"], "level": "easy", "contains": "Al", '
+        '"matches": ["[0-9]+", "x"], "json": {"order.id": 7}, "schema": "s.json", '
+        '"not": {"contains": ["sorry", "no"], "calls": ["pay"]}, '
+        '"judge": "It is kind, and short", "max_seconds": 2, "max_cost": 0.5, "tags": ["a", "b"], '
+        '"cluster": "c1"}\n'
         '{"input": "bye", "calls": []}\n'
     ),
     "c.csv": (
-        "name,input,expected,calls,checks,level,program,agent\n"
+        "name,input,expected,calls,checks,level,program,agent,contains,matches,json.order.id,"
+        "schema,not.contains,not.calls,judge,max_seconds,max_cost,tags,cluster\n"
         'greets,I am Alice,"Hello, Alice!",'
         '"[""look"",{""name"":""greet"",""arguments"":{""name"":""Alice""}}]",'
-        "polite short,easy,a.gram,a\n\n"
-        ",bye,,[],,,a.gram,a\n"
+        'polite short,easy,a.gram,a,Al,"[""[0-9]+"", ""x""]",7,s.json,"[""sorry"", ""no""]",pay,'
+        '"It is kind, and short",2,0.5,a b,c1\n\n'
+        ",bye,,[],,,a.gram,a,,,,,,,,,,,\n"
     ),
     "c.gram": (
         '{program: "a.gram", agent: "a"}\n'
         '[greets:Case {input: "I am Alice", expected: "Hello, Alice!", level: easy,\n'
         '  calls: ["look", {name: "greet", arguments: {name: "Alice"}}],\n'
-        '  checks: ["polite", "short"]}]\n'
+        '  checks: ["polite", "short"], contains: "Al", matches: ["[0-9]+", "x"],\n'
+        '  json: {"order.id": 7}, schema: "s.json", not: {contains: ["sorry", "no"],\n'
+        '  calls: ["pay"]}, judge: "It is kind, and short", max_seconds: 2, max_cost: 0.5,\n'
+        '  tags: ["a", "b"], cluster: "c1"}]\n'
         '[:Case {input: "bye", calls: []}]\n'
     ),
 }
-
-
-MEANT = {
-    "m.jsonl": (
-        '{"input": "hi", "contains": "Al", "matches": ["[0-9]+", "x"], "json": {"order.id": 7}, '
-        '"schema": "s.json", "not": {"contains": ["sorry", "no"], "calls": ["pay"]}, '
-        '"judge": "It is kind, and short", "max_seconds": 2, "max_cost": 0.5, "tags": ["a", "b"], '
-        '"cluster": "c1"}\n'
-    ),
-    "m.csv": (
-        "input,contains,matches,json.order.id,schema,not.contains,not.calls,judge,max_seconds,"
-        "max_cost,tags,cluster\n"
-        'hi,Al,"[""[0-9]+"", ""x""]",7,s.json,"[""sorry"", ""no""]",pay,"It is kind, and short",2,'
-        "0.5,a b,c1\n"
-    ),
-    "m.gram": (
-        '[:Case {input: "hi", contains: "Al", matches: ["[0-9]+", "x"], json: {"order.id": 7},\n'
-        '  schema: "s.json", not: {contains: ["sorry", "no"], calls: ["pay"]},\n'
-        '  judge: "It is kind, and short", max_seconds: 2, max_cost: 0.5, tags: ["a", "b"],\n'
-        '  cluster: "c1"}]\n'
-    ),
-}
-
-
-THIS = Case(
-    name="hi", input="hi", contains="Al", matches=["[0-9]+", "x"], json={"order.id": 7},
-    schema={"type": "object"}, not_={"contains": ["sorry", "no"], "calls": ["pay"]},
-    judge="It is kind, and short", max_seconds=2, max_cost=0.5, tags=["a", "b"], cluster="c1",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", MEANT)
-def test_the_three_forms_say_what_is_meant(tmp_path: Path, name: str) -> None:
-    (tmp_path / "s.json").write_text('{"type": "object"}')
-    assert read_cases(written(tmp_path, name, MEANT[name])) == (THIS,)
 
 
 @pytest.mark.parametrize(
@@ -113,13 +87,17 @@ def test_what_could_be_read_otherwise_is_read_as_it_is_meant(
 
 @pytest.mark.parametrize("name", SAME)
 def test_the_three_forms_say_the_same(tmp_path: Path, name: str) -> None:
+    (tmp_path / "s.json").write_text('{"type": "object"}')
     program = str(tmp_path / "a.gram")
 
     greets, bye = read_cases(written(tmp_path, name, SAME[name]))
 
     assert greets == Case(
         name="greets", input="I am Alice", expected="Hello, Alice!", checks=("polite", "short"),
-        calls=(ExpectedCall("look"), ExpectedCall("greet", {"name": "Alice"})),
+        calls=(ExpectedCall("look"), ExpectedCall("greet", {"name": "Alice"})), contains="Al",
+        matches=["[0-9]+", "x"], json={"order.id": 7}, schema={"type": "object"},
+        not_={"contains": ["sorry", "no"], "calls": ["pay"]}, judge="It is kind, and short",
+        max_seconds=2, max_cost=0.5, tags=["a", "b"], cluster="c1",
         columns={"level": "easy"}, program=program, agent="a",
     )  # fmt: skip
     assert bye == Case(name="bye", input="bye", calls=(), program=program, agent="a")
@@ -153,6 +131,7 @@ def test_an_object_is_the_arguments_of_a_program_with_a_signature_else_it_is_wri
 def test_neither_a_byte_order_mark_nor_the_breaks_of_windows_are_part_of_a_case(
     tmp_path: Path, name: str
 ) -> None:
+    (tmp_path / "s.json").write_text('{"type": "object"}')
     text = SAME[name] if name == "c.gram" else SAME[name].replace("\n", "\r\n")
     file = written(tmp_path, name, b"\xef\xbb\xbf" + text.encode())
     assert [case.name for case in read_cases(file)] == ["greets", "bye"]
@@ -173,7 +152,6 @@ WRONG: dict[str, list[tuple[str, ...]]] = {
             '2:11 input must be a text that is not empty, found ""',
         ),
         ('{"input": "a"}\n{"input": "b"', "2:13 not JSON: Expecting ',' delimiter"),
-        ('["a"]', '1:1 a case must be a JSON object, found ["a"]'),
         ('{"input": "a", "input": "b"}', '1:1 not JSON: key "input" is given twice'),
         ('{"input": "a", "n": NaN}', "1:1 not JSON: NaN is not JSON"),
         (
@@ -211,9 +189,7 @@ WRONG: dict[str, list[tuple[str, ...]]] = {
         ("\ufeff\n", "1:1 there are no cases in the file"),
         ("name,question\nx,y\n", f"2:1 {NO_INPUT}"),
         ("input,contain,note\na,b,c\n", "2:3 contain is not contains"),
-        ("input,max_rounds\na,3\n", "2:3 max_rounds is not max_seconds"),
         ('input,json,json.a\nx,"{""a"":2}",1\n', "2:15 json says a already"),
-        ("input,not_calls\na,b\n", "2:3 not_calls is no column, but a part of not"),
         (
             "input,json\na,[1\n",
             "2:3 json is not JSON: Expecting ',' delimiter: line 1 column 3 (char 2)",

@@ -175,18 +175,6 @@ def test_several_slices_are_corrected_together() -> None:
     assert min(each.p_corrected or 0 for each in found) == pytest.approx(min(1, 3 * smallest))
 
 
-def test_a_slice_of_all_cases_alike_is_seldom_found() -> None:
-    rng = np.random.default_rng(2)
-    wrong = 0
-    for _ in range(40):
-        shared = rng.random(12) < 0.6  # clusters of three, whose cases are all alike
-        passed = [[float(shared[n // 3])] for n in range(36)]
-        given = kinds_of("aaabbb" * 6, "".join(chr(65 + n // 3) for n in range(36)))
-        wrong += any((each.p_corrected or 1) <= 0.05 for each in slices(given, passed, ["kind"]))
-
-    assert wrong <= stats.binom.isf(0.0005, 40, 0.05)
-
-
 def test_clusters_that_are_in_several_slices_are_not_tested() -> None:
     found = slices(kinds_of("abab", "xxyy"), [[1.0], [0.0]] * 2, ["kind"])
     assert [each.p_value for each in found] == [None, None]

@@ -25,7 +25,7 @@ from benchmarks.improving import (
     true_findings,
 )
 from interp import Case, ValidationError
-from interp.evaluation.experiments.chance import findable, power_of
+from interp.evaluation.experiments.chance import findable
 from interp.evaluation.experiments.comparing import compare
 from interp.evaluation.improving.searching import (
     LEVEL,
@@ -55,18 +55,6 @@ def test_the_sets_part_all_cases_and_half_of_them_decide() -> None:
     assert sorted([*sets.search, *sets.choosing, *sets.last], key=CASES.index) == CASES
     assert 170 < len(sets.last) < 230
     assert Sets.of(reversed(CASES)).last == sets.last[::-1]
-
-
-def test_a_gain_that_is_said_to_be_shown_is_shown_in_four_of_five() -> None:
-    for lost in (0.0, 0.1):
-        gain = findable(60, lost=lost, alpha=LEVEL)
-        assert gain
-        shown = power_of(60, gain, disagreement=gain + 2 * lost, alpha=LEVEL)
-        below = power_of(60, gain - 0.01, disagreement=gain - 0.01 + 2 * lost, alpha=LEVEL)
-        assert below < 0.8 <= shown
-    assert findable(60, deviation=2.0, alpha=LEVEL) == pytest.approx(
-        2 * (findable(60, deviation=1.0, alpha=LEVEL) or 0)
-    )
 
 
 def test_seven_cases_can_show_nothing_and_a_program_that_passes_leaves_no_room() -> None:
