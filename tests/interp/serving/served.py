@@ -7,7 +7,6 @@ import http.client
 import json
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -25,6 +24,7 @@ from interp.serving import Served, Serving, app_of
 from interp.tools import ToolLibrary
 from lenses_ext import parse_program, resolve
 from lenses_ext.names import find_runnables
+from tests.interp.worker_processes import until as until
 
 GREETER = """
 [greeter:Agent {description: "Greets people", instruction: "Greet.", model: "OpenAI/gpt-5.6-luna"}]
@@ -112,14 +112,6 @@ def ask(
         return answer.status, dict(answer.getheaders()), answer.read().decode()
     finally:
         connection.close()
-
-
-def until(is_so: Any, seconds: float = 20) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it did not come to be so"
-        time.sleep(0.01)
 
 
 MODES = pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -221,23 +221,6 @@ async def so(is_so: Callable[[], bool]) -> None:
 # --- many, and strangers
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.nightly)])
-def test_nothing_of_many_calls_at_once_is_lost_or_mixed(count: int) -> None:
-    async def talk_of(port: int, number: int) -> list[str]:
-        async with mcp_client(port, ["legacy", "auto"][number % 2]) as opened:
-            said = [{"input": f"{number}, {turn}"} for turn in range(3)]
-            return [text_of(await opened.call_tool("greeter", each)) for each in said]
-
-    async def talks(port: int) -> list[list[str]]:
-        return await asyncio.gather(*(talk_of(port, each) for each in range(count)))
-
-    with serving(Serving(agents(GREETER, model=Parrot()), at_once=count), as_mcp=True) as port:
-        heard = asyncio.run(talks(port))
-
-    for number, each in enumerate(heard):
-        assert each == [f"You said: {number}, {turn}" for turn in range(3)]
-
-
 def test_what_is_under_way_ends_before_the_server_does() -> None:
     slow = Slow()
 

@@ -11,25 +11,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from interp.history.stores import open_store
-from interp.machine import Request
 from interp.serving import LOOPBACK, Doors, Serving
 from tests.interp.serving.served import GREETER, Slow, agents, ask, serving, until
+from tests.interp.serving.test_openai_client import Parrot
 from tests.interp.strategies import json_data
 
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 BODY = {"model": "greeter", "messages": [{"role": "user", "content": "Hi"}]}
 
 
-class Hello:
-    """Always says the same."""
-
-    def complete(self, request: Request) -> str:
-        return "Hello."
-
-
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    what = Serving(agents(GREETER, model=Hello()), most_bytes=10_000, body_seconds=0.5)
+    what = Serving(agents(GREETER, model=Parrot()), most_bytes=10_000, body_seconds=0.5)
     with serving(what) as found:
         yield found
 
@@ -102,7 +95,7 @@ def test_other_addresses_and_methods_are_errors_of_the_same_form(port: int) -> N
 def test_strangers_do_not_come_in() -> None:
     doors = Doors(LOOPBACK | {"agents.example"}, frozenset({"https://chat.example"}), "secret")
     key = {"Authorization": "Bearer secret"}
-    with serving(Serving(agents(GREETER, model=Hello()), doors=doors)) as port:
+    with serving(Serving(agents(GREETER, model=Parrot()), doors=doors)) as port:
 
         def status(**headers: str) -> int:
             return ask(port, CHAT, BODY, **headers)[0]

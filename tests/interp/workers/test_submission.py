@@ -203,9 +203,7 @@ AN_AGENT = loads_one("""
         (AN_AGENT, "write it into the program"),
     ],
 )
-def test_a_run_says_how_the_tool_of_a_worker_differs(
-    database: str, store: RunStore, has: Any, said: str
-) -> None:
+def test_a_run_says_how_a_tool_differs(database: str, store: RunStore, has: Any, said: str) -> None:
     run = submit(WORKING, "Work.", store=store, model="Offline/rehearsal")
     wanted = re.compile(f"no worker takes it: .*{said}", re.DOTALL)
     with at_work(Worker(database, ToolLibrary.of(has))):

@@ -18,6 +18,7 @@ from unittest.mock import Mock
 
 import psycopg
 import pytest
+from procrastinate.exceptions import ConnectorException
 
 from interp import ConfigurationError, ToolLibrary, submit, tool
 from interp.concurrency import call_in_thread
@@ -98,12 +99,9 @@ def test_looks_end_when_they_are_cancelled_while_one_ends(
     began, may_end, looks = threading.Event(), threading.Event(), list[int]()
 
     async def look(*_: object) -> None:
-        def wait() -> None:
-            looks.append(1)
-            began.set()
-            may_end.wait(10)
-
-        await call_in_thread(wait)
+        looks.append(1)
+        began.set()
+        await call_in_thread(lambda: may_end.wait(10))
 
     beside = looking.Looks("w", store, PostgresDatabase(database), Mock(), Mock(), (), Mock())
     monkeypatch.setattr(looking.Looks, "look", look)
@@ -205,31 +203,26 @@ def test_what_fails_once_without_the_database_is_tried_again_and_no_outage(
     assert "cannot work" not in caplog.text
 
 
-def of_class(sqlstate: str) -> Exception:
-    """An error of the store, as one of Postgres leads to it."""
-    error = StoreError("no")
-    error.__cause__ = psycopg.errors.lookup(sqlstate)("no")
-    return error
-
-
 @pytest.mark.parametrize(
-    ("error", "is_ours", "will_stay"),
+    ("sqlstates", "is_ours", "will_stay"),
     [
-        (of_class("42501"), True, True),  # no permission
-        (of_class("42P01"), True, True),  # no such table
-        (of_class("53100"), True, False),  # disk full
-        (of_class("25006"), True, False),  # read-only
-        (of_class("57P01"), True, False),  # shut down
-        (of_class("40P01"), True, False),  # deadlock
-        (of_class("22P05"), False, False),  # a character that it cannot keep
-        (psycopg.DataError("a NUL"), False, False),
-        (psycopg.OperationalError("connection refused"), True, False),
-        (StoreError("there is no run x"), False, False),
-        (ValueError("no"), False, False),
+        ("42501 42P01", True, True),  # no permission, no such table
+        ("53100 25006 57P01 40P01", True, False),  # disk full, read-only, shut down, deadlock
+        ("22P05", False, False),  # a character that it cannot keep
     ],
 )
-def test_errors_of_the_database_are_told_apart(error: Any, is_ours: bool, will_stay: bool) -> None:
-    assert (is_of_database(error), stays(error)) == (is_ours, will_stay)
+def test_database_errors_are_told_apart(sqlstates: str, is_ours: bool, will_stay: bool) -> None:
+    for each in sqlstates.split():
+        error = StoreError("no")
+        error.__cause__ = psycopg.errors.lookup(each)("no")
+        assert (is_of_database(error), stays(error)) == (is_ours, will_stay)
+
+
+def test_errors_without_a_code_are_told_apart() -> None:
+    errors = (psycopg.OperationalError("refused"), psycopg.DataError("a NUL"), ValueError("no"))
+    assert [*map(is_of_database, errors)] == [True, False, False]
+    assert not any(map(stays, errors))
+    assert not is_of_database(StoreError("there is no run x"))
 
 
 # --- what it logs
@@ -302,9 +295,6 @@ def test_an_unreachable_provider_is_told_with_its_address(store: RunStore, tmp_p
 def test_an_outage_of_the_database_is_told_once_with_its_cause(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    import psycopg
-    from procrastinate.exceptions import ConnectorException
-
     blank = ConnectorException()
     blank.__cause__ = psycopg.OperationalError("connection refused\n\tIs the server running?")
     worker = Worker(database)

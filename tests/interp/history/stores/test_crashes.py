@@ -24,6 +24,7 @@ from interp.machine import State
 from interp.machine.messages import Usage
 from tests.interp.history.stores.crashing import Crash, Worker, answered, drive, forking, submitted
 from tests.interp.postgres import PostgresServer
+from tests.interp.worker_processes import until
 
 
 def lines(log: Path) -> list[str]:
@@ -116,13 +117,6 @@ def _held_in_a_tool(address: str, run: str, folder: str) -> None:
     Path(folder, "refused").touch()
 
 
-def _until(path: Path) -> None:
-    until = time.monotonic() + 30
-    while not path.exists():
-        assert time.monotonic() < until, f"{path.name} does not come"
-        time.sleep(0.01)
-
-
 def _stop(pid: int, address: str) -> None:
     """Stop a process, but not while it holds the lock of a file, which nobody could take then."""
     os.kill(pid, signal.SIGSTOP)
@@ -148,7 +142,7 @@ def test_an_owner_that_was_stopped_and_goes_on_later_records_nothing(
     run = submitted(store)
     old = forking().Process(target=_held_in_a_tool, args=(address, run, str(tmp_path)))
     old.start()
-    _until(tmp_path / "in the tool")
+    until((tmp_path / "in the tool").exists)
     _stop(old.pid or 0, address)
     with pytest.raises(RunTakenError, match="another process goes on with it"):
         drive(address, run, tmp_path / "log")
