@@ -19,10 +19,10 @@ from pyagentspec.managerworkers import ManagerWorkers
 from pyagentspec.tools import ServerTool
 
 import lenses_ext
-from gram import Pattern
+from gram import Pattern, Subject
 from lenses_ext import Settings, is_agent, is_tool, is_workflow, view, workflow_of
 from lenses_ext.labels import is_skill
-from lenses_ext.language import written_signature
+from lenses_ext.language import tool_spec_of, written_signature
 from lenses_ext.schemas import to_json_value
 from lenses_ext.workflows import FlowArrow, FlowNode, Join, grouped, handoffs
 
@@ -156,12 +156,19 @@ class FlowWriter:
         workflow: the workflow.
         path: where it is.
         order: the names of the nodes, as they are put one after another; else as they wait.
+        split: whether the fields of a record that it gives are outputs of their own.
     """
 
     def __init__(
-        self, writer: Writer, workflow: Pattern, path: str, order: Sequence[str] = ()
+        self,
+        writer: Writer,
+        workflow: Pattern,
+        path: str,
+        order: Sequence[str] = (),
+        *,
+        split: bool = True,
     ) -> None:
-        self._writer, self._pattern, self._path = writer, workflow, path
+        self._writer, self._pattern, self._path, self._split = writer, workflow, path, split
         self._flow = workflow_of(workflow)
         self._order = order or self._flow.order
         self._nodes: dict[str | None, Any] = {}
@@ -175,7 +182,7 @@ class FlowWriter:
         """
         path, steps, types = self._path, self._flow.nodes, types_in(self._pattern)
         inputs = written_inputs(types, path, self._writer.tell)
-        outputs = written_outputs(types, path, self._writer.tell)
+        outputs = written_outputs(types, path, self._writer.tell, split=self._split)
         self._nodes[None] = nodes.StartNode(id=f"{path}#start", name="start", inputs=inputs)
         whole = {*self._taken_whole(outputs)}
         for name in self._order:
@@ -185,10 +192,13 @@ class FlowWriter:
             data += self._led_to(steps[name])
         for source in self._nodes:
             data += self._choose(source)
-        name = self._pattern.value.identity
-        description = view(lenses_ext.workflow_description, self._pattern)
-        made = [*self._nodes.values(), *self._choices.values(), end]
-        return _flow(path, name, made, self._control(end), data, description)
+        return Flow(
+            id=path, name=self._pattern.value.identity, start_node=self._nodes[None],
+            description=view(lenses_ext.workflow_description, self._pattern),
+            nodes=[*self._nodes.values(), *self._choices.values(), end],
+            control_flow_connections=self._control(end),
+            data_flow_connections=[*{each.id: each for each in data}.values()],
+        )  # fmt: skip
 
     def _differs(self, reason: str) -> NoCounterpartError:
         return NoCounterpartError(f"{self._path}: {reason}")
@@ -205,36 +215,30 @@ class FlowWriter:
 
     def _step(self, node: FlowNode, is_whole: bool) -> Any:
         used, at = _used(node), f"{self._path}.{node.name}"
+        given: dict[str, Any] = {"id": f"{at}#node", "name": node.name}
+        if node.each is not None:
+            return self._map(used, at, node.each.at_once, given)
         component = self._writer.written(used, at, is_step=True)
         if is_whole and len(component.outputs) > 1 and not is_workflow(used):
             outputs = written_outputs(types_in(used), at, self._writer.tell, split=False)
             component = component.model_copy(update={"id": f"{at}#whole", "outputs": outputs})
-        given: dict[str, Any] = {"id": f"{at}#node", "name": node.name}
-        made: Any
         if is_tool(used):
-            made = nodes.ToolNode(tool=component, **given)
-        elif is_agent(used):
-            made = nodes.AgentNode(agent=component, **given)
-        else:
-            made = nodes.FlowNode(subflow=component, **given)
-        return made if node.each is None else self._map(node.name, node.each.at_once, made)
+            return nodes.ToolNode(tool=component, **given)
+        if is_agent(used):
+            return nodes.AgentNode(agent=component, **given)
+        return nodes.FlowNode(subflow=component, **given)
 
-    def _map(self, name: str, at_once: int | None, step: Any) -> Any:
+    def _map(self, used: Pattern, at: str, at_once: int | None, given: dict[str, Any]) -> Any:
         """A step for each item: a flow of this step alone, mapped over the list."""
-        if len(step.inputs) != 1 or len(step.outputs) != 1:
-            raise self._differs(f'"{name}" is used for each item, and takes or gives more')
-        at = f"{self._path}.{name}"
-        step = step.model_copy(update={"id": f"{at}#step"})
-        start = nodes.StartNode(id=f"{at}#first", name="start", inputs=step.inputs)
-        end = nodes.EndNode(id=f"{at}#last", name="end", outputs=step.outputs)
-        taken, gives = step.inputs[0].title, step.outputs[0].title
-        data = [_wire(start, taken, step, taken), _wire(step, gives, end, gives)]
-        control = [_edge(start, "next", step), _edge(step, "next", end)]
-        subflow = _flow(f"{at}#flow", f"{name} for each", [start, step, end], control, data)
+        subject = Subject(f"{given['name']} for each", {"Workflow"})
+        whole = Pattern(subject, (*tool_spec_of(used).elements, used))
+        subflow: Any = FlowWriter(self._writer, whole, f"{at}.each", split=False).flow()
+        if len(subflow.inputs) != 1 or len(subflow.outputs) != 1:
+            raise self._differs(f'"{given["name"]}" is used for each item, and takes or gives more')
         if at_once not in (None, 1):
             self._writer.tell(f"{at}.at_once", "how many at once has no counterpart")
         kind = nodes.MapNode if at_once == 1 else nodes.ParallelMapNode
-        return kind(id=f"{at}#node", name=name, subflow=subflow)
+        return kind(subflow=subflow, **given)
 
     # --- data
 
@@ -368,19 +372,3 @@ def _edge(source: Any, branch: str, target: Any) -> ControlFlowEdge:
     return ControlFlowEdge(
         id=key, name=key, from_node=source, to_node=target, from_branch=from_branch
     )
-
-
-def _flow(
-    path: str,
-    name: str,
-    steps: Sequence[Any],
-    control: Sequence[ControlFlowEdge],
-    data: Iterable[DataFlowEdge],
-    description: str | None = None,
-) -> Flow:
-    """A flow of nodes, the first of which is its start, and of the edges between them."""
-    wires = {each.id: each for each in data}
-    return Flow(
-        id=path, name=name, description=description, start_node=steps[0], nodes=[*steps],
-        control_flow_connections=[*control], data_flow_connections=[*wires.values()],
-    )  # fmt: skip

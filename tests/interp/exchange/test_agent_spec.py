@@ -157,8 +157,8 @@ CHOICE = """
 EACH = """
 [review:Workflow | (list)-[:EACH {at_once: 1}]->(work)-->(sum)]
 [list:Tool {description: "l"} | (input::Text)==>(::Array {elementType: "Text"})]
-(work:Agent {instruction: "Work.", model: "A/m"})
-[sum:Tool {description: "s"} | (all::Array {elementType: "Text"})==>(::Text)]
+[work:Agent {instruction: "Work.", model: "A/m"} | [:Answer:Object | (a::Text), (b::Integer)]]
+[sum:Tool {description: "s"} | (all::Array)==>(::Text)]
 """
 GROUP = """
 [boss:Agent {instruction: "Lead.", model: "A/m"} |
