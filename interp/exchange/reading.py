@@ -365,12 +365,13 @@ class _FlowReader:
             for title, ports in self._data[node].items()
         }
         sources = {source for ports in plain.values() for source, _ in ports}
-        if not plain and not choices:  # it waits for those before it
+        is_same = all([each for _, each in ports] == [title] for title, ports in plain.items())
+        if not sources and not choices:  # it waits for those before it
             if self._kinds[node] == "AgentNode" and self._nodes_before(node) != [self._start]:
                 at = f"{self._path}.{self._nodes[node].name}"
                 self._reader.tell(at, "its message is what the step before it gives")
             self._arrows += ((each, node, Subject()) for each in self._nodes_before(node))
-        elif len(plain) > 1 and len(sources) == 1:  # the fields of one answer
+        elif len(plain) > 1 and len(sources) == 1 and is_same:  # the fields of one answer
             self._arrows += ((each, node, Subject()) for each in sources)
         else:
             for title, ports in plain.items():
@@ -424,7 +425,10 @@ class _FlowReader:
         """
         root = the_agent(tuple(self._reader.made.values()), name, by="from_agent_spec")
         order = [self._names[each] for each in self._order() if each in self._names]
-        flow = FlowWriter(Writer(_silent), root, self._path, order).flow()
+        try:
+            flow = FlowWriter(Writer(_silent), root, self._path, order).flow()
+        except properties.REFUSALS as error:
+            raise self._differs(properties.words_of(error)) from None
         other = _FlowReader(self._reader, flow, self._path)
         other._names = {each: node.name for each, node in other._nodes.items()}
         ours, theirs = self._edges(), other._edges()

@@ -261,19 +261,21 @@ class FlowWriter:
         """What comes by the arrows of a join, by the names of what it becomes."""
         if join.is_record:
             record = self._flow.by_key(join)
-            return {key: [*map(self._whole, self._sources(record[key]))] for key in record}
+            return {key: self._whole(self._sources(record[key])) for key in record}
         sources = self._sources(join.arrows)
         if len(names) == 1:
-            return {names[0]: [*map(self._whole, sources)]}
+            return {names[0]: self._whole(sources)}
         steps = [self._nodes[each] for each in sources]
         return grouped((each.title, (step, each.title)) for step in steps for each in step.outputs)
 
-    def _whole(self, source: str | None) -> Port:
-        """The one output that is all of what a node gives."""
-        step = self._nodes[source]
-        if len(step.outputs) != 1:
-            raise self._differs(f'all fields of "{step.name}" are taken as one')
-        return step, step.outputs[0].title
+    def _whole(self, sources: Iterable[str | None]) -> list[Port]:
+        """The outputs that are each all of what a node gives; none where it gives nothing."""
+        ports = []
+        for step in map(self._nodes.__getitem__, sources):
+            if len(step.outputs) > 1:
+                raise self._differs(f'all fields of "{step.name}" are taken as one')
+            ports += [(step, each.title) for each in step.outputs]
+        return ports
 
     def _led_to(self, node: FlowNode) -> Iterator[DataFlowEdge]:
         """The edges of data to a step."""
@@ -315,7 +317,8 @@ class FlowWriter:
             id=f"{node.id}#choice", name=f"{node.name} decides",
             mapping={each.removeprefix("is "): each for each in branches if each != DEFAULT},
         )  # fmt: skip
-        yield _wire(node, field or self._whole(source)[1], choice, choice.DEFAULT_INPUT)
+        for title in [field] if field else [title for _, title in self._whole([source])]:
+            yield _wire(node, title, choice, choice.DEFAULT_INPUT)
 
     def _branch(self, arrow: FlowArrow) -> str:
         if arrow.kind == "OTHERWISE":
