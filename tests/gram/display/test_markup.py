@@ -15,6 +15,15 @@ HOSTILE = [
 any_text = st.text(st.characters(exclude_categories=())) | st.sampled_from(HOSTILE)
 
 
+HOSTILE = [
+    '"] --> evil["', "`", "end", "--&gt;", "</script><script>alert(1)</script>", "a\nb", "]]>",
+    "\\", '\\"', "\\N", "&amp;", "#quot;", "1. one", "- a", "_x_", "**b**", "fa:fa-car", "<!--",
+    "\u202egnirts", "שלום", "👩‍💻", "%%{init: {}}%%", "\x00\x1b[2J", "x" * 5000, "{{x}}", "&lt;",
+    "</pre></details></main>", '" onload="alert(1)', "<style>*{display:none}</style>",
+]  # fmt: skip
+"""Texts that mean something to those who show them."""
+
+
 class Reader(HTMLParser):
     """Reads the tags and the text of HTML, as a browser does."""
 

@@ -40,7 +40,6 @@ SEARCH = '[search:Tool {description: "Searches."} | (q::Text)==>(::String)]'
 
 def test_a_signature_whose_types_are_elsewhere_is_told_as_text_and_may_break_callers() -> None:
     old, new = (SEARCH.replace("String", name) for name in ("Hit", "Place"))
-
     assert told(old, new) == [
         'majorf tool `search`: signature "(q::Text)==>(::Hit)" → "(q::Text)==>(::Place)" '
         "(one of them has no meaning by itself, so it may break callers)"
@@ -50,9 +49,7 @@ def test_a_signature_whose_types_are_elsewhere_is_told_as_text_and_may_break_cal
 def test_long_texts_are_cut_to_what_differs() -> None:
     words = " ".join(f"word{n}" for n in range(99))
     old, new = (SEARCH.replace("Searches.", each) for each in (words, words[:-3]))
-
     (said,) = told(old, new)
-
     assert said.endswith('"… word95 word96 word97 word98" → "… word95 word96 word97 wor"')
 
 
@@ -74,7 +71,6 @@ REAL = st.sampled_from(sorted(ACCEPTED)).map(lambda name: loads(ACCEPTED[name]))
 @given(programs() | gram_texts().map(loads) | REAL, tree_editors())
 def test_no_change_of_a_tree_is_silent(old: tuple[object, ...], editor: TreeEditor) -> None:
     new = editor.edit(editor.edit(old))  # type: ignore[arg-type]  # patterns
-
     assert bool(changes(old, new)) == (old != new)  # type: ignore[arg-type]  # patterns
 
 
@@ -82,7 +78,6 @@ def test_a_notebook_shows_changes_as_a_table_and_never_takes_them_as_html() -> N
     old, new = ('[a:Agent {instruction: "x"}]', '[a:Agent {instruction: "<b>y</b>"}]')
     form = changes(parse_program(old), parse_program(new))._repr_mimebundle_()
     none = changes(parse_program(old), parse_program(old))._repr_mimebundle_()
-
     assert form["text/plain"].startswith("patch agent `a`: ")
     assert "&lt;b&gt;" in form["text/html"]
     assert none["text/plain"] == "nothing has changed"

@@ -70,15 +70,12 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 def test_what_cannot_be_done_is_refused(edit: Callable[[], object], message: str) -> None:
     with pytest.raises(FocusError) as refused:
         edit()
-
     assert str(refused.value) == message
 
 
 def test_a_shared_tool_takes_its_comments_along_and_each_copy_leaves_its_own() -> None:
     document = parse_program(SPELLED_OUT)
-
     shared = document.replace(share_tool(document.patterns, "u"))
-
     assert shared.text == SHARED
     assert shared.replace(document.patterns).text == SPELLED_OUT
 
@@ -116,16 +113,13 @@ def test_a_copy_in_each_file_becomes_one_definition_that_they_import() -> None:
 
 def test_a_file_that_has_it_may_be_the_one_that_keeps_it() -> None:
     shared = share_definition(documents(), "search", Path("/r/two.gram"))
-
     assert list(shared.documents) == [Path("/r/x/one.gram")]
     assert shared.documents[Path("/r/x/one.gram")].text.startswith('{imports: ["../two.gram"]}')
 
 
 def test_types_are_shared_too() -> None:
     other = ONE.replace("// One.", "// Three.")
-
     shared = share_definition(documents(three=other), "User", Path("/r/user.gram"))
-
     assert shared.documents[Path("/r/user.gram")].text == "[User:Object | (n::Text)]\n"
     assert (
         shared.documents[Path("/r/three.gram")].text

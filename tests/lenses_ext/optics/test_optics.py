@@ -44,7 +44,6 @@ agent_initial = lens_of("agent_initial", first_letter, with_first_letter, "value
 def test_an_exported_optic_says_what_it_looks_at(name: str) -> None:
     optic = getattr(ext, name)
     shown = render_doc(optic, renderer=plaintext)
-
     assert name in shown or optic is ext.each_instruction  # a composition, named by its parts
     assert inspect.getdoc(optic) != inspect.getdoc(type(optic))
     assert "put(lens, value, pattern)" in shown
@@ -80,7 +79,6 @@ def test_an_exported_optic_says_what_it_looks_at(name: str) -> None:
 def test_wrong_arguments_are_told_what_was_meant(call: Any, message: str) -> None:
     with pytest.raises(ArgumentError) as refused:
         call()
-
     assert str(refused.value) == message
 
 

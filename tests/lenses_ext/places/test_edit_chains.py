@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import lenses_ext as ext
 from gram import Document, loads_one, replace_at
-from gram.trees import Pattern, Subject, TreePath, walk
+from gram.trees import Pattern, TreePath, walk
 from lenses_ext import Model, agent_description, agent_instruction, agent_tool_specs, put, view
 
 Patterns: TypeAlias = tuple[Pattern, ...]
@@ -62,8 +62,8 @@ class Story:
     # --- edits
 
     def edit(self, document: Document) -> Document:
-        """The document after one change, made in one of three ways."""
-        change = self.random.choice([self.by_lens, self.by_lens, self.by_path, self.in_python])
+        """The document after one change, made in one of two ways."""
+        change = self.random.choice([self.by_lens, self.by_lens, self.by_path])
         return document.replace(change(document.patterns))
 
     def one(self, patterns: Patterns, label: str) -> tuple[TreePath, Pattern] | None:
@@ -109,20 +109,6 @@ class Story:
         value = f"A/{self.number()}"
         return reduce(lambda trees, place: place.set(trees, value), places, patterns)
 
-    def in_python(self, patterns: Patterns) -> Patterns:
-        found = self.one(patterns, self.random.choice(["Agent", "Tool"]))
-        if found is None:
-            return patterns
-        path, old = found
-        kind = self.random.choice(["delete", "wrap", "move"])
-        if kind == "wrap":
-            return replace_at(patterns, path, [Pattern(Subject(f"w{self.number()}"), [old])])
-        without = replace_at(patterns, path, [])
-        if kind == "delete":
-            return without
-        at = self.random.randint(0, len(without))
-        return (*without[:at], old, *without[at:])
-
     def check(self, document: Document) -> None:
         """Raise unless the comments of what is left are there, where it is, and no others."""
         left = {
@@ -147,9 +133,7 @@ class Story:
 def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
     story = Story(random)
     document = ext.parse_program(story.text)
-
     for _ in range(length):
         document = story.edit(document)
         story.check(document)
-
     assert document.rescued == ()

@@ -16,17 +16,7 @@ from tests.paths import DATA
 
 ROWS = json.loads((DATA / "matches.json").read_text("utf-8"))
 
-PROGRAM = """\
-// The desk.
-[desk:Agent {model: "OpenAI/x"} |
-  search, // shared
-  [note:Tool {description: "Notes."} | (text::Text)==>(times::Int {default: 1})==>(::Boolean)]]
-
-[search:ToolSpecification {description: "Searches."} | (query::String)==>(::String)]
-[news:Workflow | desk, helper,
-  (desk)-->(helper)-[:WHEN {is: "no"}]->(desk)]
-[helper:Agent {model: "OpenAI/y"} | search, [note:Tool {description: "Other."} | ()==>(::Text)]]
-"""
+PROGRAM = (DATA / "matches.gram").read_text("utf-8")
 
 
 def found(pattern: str, **options: bool) -> list[dict[str, Any]]:
@@ -63,11 +53,9 @@ def test_signatures_and_arrows_are_found(pattern: str, expected: list[dict[str, 
 def test_a_place_that_was_found_is_looked_at_and_changed_as_any_other() -> None:
     document = parse_program(PROGRAM)
     places = [match.place for match in query("(_t:Tool {description: _d})", document)]
-
     names = [place.get(document.patterns).value.identity for place in places]
     changes = [(each, lambda it: put(tool_spec_description, "New.", it)) for each in places]
     edited = document.replace(change_places(document.patterns, changes))
-
     assert names == ["note", "search", "note"]
     assert edited.text == re.sub(r'"(Notes|Searches|Other)\."', '"New."', PROGRAM)
 
@@ -75,9 +63,7 @@ def test_a_place_that_was_found_is_looked_at_and_changed_as_any_other() -> None:
 def test_the_traversal_composes_with_lenses() -> None:
     document = parse_program(PROGRAM)
     dear = each_match('[:Agent {model: "OpenAI/x"} | [:Tool {description: "Searches."}]]')
-
     edited = over(dear & agent_model, lambda _: "Ollama/z", document)
-
     assert edited.text == PROGRAM.replace("OpenAI/x", "Ollama/z")
     assert collect(dear & agent_model, edited) == ()
     with pytest.raises(GramDecodeError, match="expected one pattern, found 2"):

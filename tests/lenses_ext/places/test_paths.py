@@ -16,17 +16,7 @@ from tests.gram.strategies import texts
 from tests.paths import DATA
 
 ROWS = json.loads((DATA / "paths.json").read_text("utf-8"))
-PATTERNS = loads(
-    """
-    (config {retries: 3, deep: {a: {b: 1}}})
-    [one:Agent {instruction: "I", model: "A/b", settings: {seed: 1}} |
-      [math.add:Tool {description: "Adds"} |
-        (x::Integer {default: 1})==>(y::Integer)==>(::Integer)],
-      shared]
-    @@group [two:Agent {description: "D", instruction: "II", model: "A/c"} | shared]
-    [shared:Tool {description: "Shared"} | ()==>(::String)]
-    """
-)
+PATTERNS = loads((DATA / "paths.gram").read_text("utf-8"))
 
 
 def values(path: str) -> dict[str, object]:
@@ -88,7 +78,6 @@ def test_elements_and_optional_properties_can_be_removed_and_what_is_computed_no
 def test_a_path_that_leads_nowhere_says_what_there_is(path: str, message: str) -> None:
     with pytest.raises(PathError) as caught:
         find_places(PATTERNS, path)
-
     assert str(caught.value) == message
 
 
@@ -108,10 +97,8 @@ def test_a_word_of_the_language_comes_before_a_property_of_the_same_name() -> No
 @pytest.mark.parametrize(("path", "key", "message"), ROWS["new"])
 def test_a_new_property_is_one_that_a_path_leads_to(path: str, key: str, message: str) -> None:
     (place,) = find_places(PATTERNS, path)
-
     with pytest.raises(PathError) as caught:
         new_property(PATTERNS, place, key)
-
     assert message in str(caught.value)
 
 
@@ -119,9 +106,7 @@ def test_a_new_property_is_one_that_a_path_leads_to(path: str, key: str, message
 @pytest.mark.parametrize("key", ["parameters", "new"])
 def test_what_is_made_is_found_again(path: str, key: str) -> None:
     (place,) = find_places(PATTERNS, path)
-
     made = new_property(PATTERNS, place, key).set(PATTERNS, 7)
-
     assert [each.get(made) for each in find_places(made, f"{path}.{key}")] == [7]
     with pytest.raises(PathError, match="is there already: use gram set"):
         new_property(made, place, key)
@@ -188,9 +173,7 @@ def test_a_signature_is_written_as_a_path_whatever_it_was(old: str) -> None:
 def test_places_inside_each_other_are_changed_together() -> None:
     patterns = loads("[a:Agent | [b:Agent | (t:Tool)], (u:Tool)]")
     places = find_places(patterns, "*.tools")
-
     emptied = change_places(patterns, [(place, lambda _: ()) for place in places])
-
     assert dumps(emptied) == "[a:Agent | (b:Agent)]"
 
 
@@ -226,26 +209,18 @@ def test_a_begun_path_is_completed_by_one_word() -> None:
 @given(st.lists(texts().filter(bool), min_size=1, max_size=4))
 def test_any_words_can_be_written_as_a_path_and_read_back(words: list[str]) -> None:
     words = [word for word in words if word != "*"] or ["a"]
-
     assert read_path(write_path(words)) == tuple(words)
 
 
 # --- workflows
 
-NEWSROOM = """[newsroom:Workflow {description: "D"} | (topic::Text)==>(::String), // kept
-  researcher, [writer:Agent {instruction: "I", model: "A/b"}],
-  (researcher)-->(writer), (writer)-[{as: "text"}]->()]
-[researcher:Agent {instruction: "R", model: "A/b"} | (topic::Topic)==>(::Text), helper]
-[refine:Loop {max: 3, until: {critic: "ok"}} | critic, [t:Tool | ()==>(::Text)]]
-[Topic:String {minLength: 1}] (critic:Agent) (helper:Agent)"""
+NEWSROOM = (DATA / "newsroom.gram").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("path", "expected"), ROWS["workflows"])
 def test_paths_lead_into_workflows(path: str, expected: object) -> None:
     patterns = parse_program(NEWSROOM).patterns
-
     (found,) = [place.get(patterns) for place in find_places(patterns, path)]
-
     assert (found["properties"] if path.endswith("schema") else found) == expected
 
 

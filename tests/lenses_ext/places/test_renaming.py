@@ -17,20 +17,9 @@ from lenses_ext.names import Definition, Program, uses
 from lenses_ext.places import mentions, named_at
 from lenses_ext.places.place import write_path
 from lenses_ext.strategies import programs
-from tests.paths import cases
+from tests.paths import DATA, cases
 
-PROGRAM = """\
-// The desk.
-[desk:Agent {instruction: "Use `search`, `search(q)`, or search."} |
-  search, (desk)-[:HANDOFF]->(help), (u::User)==>(::String)]
-[help:Agent |
-  [search:Tool | (u::User)==>(::String)], // its own
-  [note:Tool | (t::Own)==>(::Text), [Own:Object | (n::Text)]]]
-[flow:Loop {max: 2, until: {again: "x", desk: "y"}} |
-  desk, (desk)-->(again::help), (again)-[{as: "u"}]->(desk)]
-[search:Tool | (q::Text {k: 0x10})==>(r::Int)==>(::Array {elementType: User})]
-[User:Object | (n::Text)] // shared
-"""
+PROGRAM = (DATA / "renaming.gram").read_text("utf-8")
 
 
 @pytest.mark.parametrize("case", cases("renaming.toml"), ids=lambda it: f"{it['path']} {it['new']}")
@@ -56,7 +45,6 @@ def test_a_name_is_changed_where_it_is_meant_and_nowhere_else_or_refused(
 def test_instructions_that_name_it_in_backticks_are_found_and_changed_on_demand() -> None:
     document = parse_program(PROGRAM)
     (agent,) = mentions(document.patterns, named_at(document.patterns, "search"))
-
     assert agent.name == "desk"
     assert not mentions(document.patterns, named_at(document.patterns, "help.tools.search"))
     renamed = rename(document, "search", "find", instructions=True)

@@ -96,7 +96,6 @@ def tree(label: str, name: str = "N") -> dict[str, Any]:
 
 def test_types_that_contain_themselves_are_compared() -> None:
     renamed = tree("number", "M")
-
     assert differences(tree("string"), tree("string")) == ()
     assert differences(tree("integer"), renamed) == ()
     (found,) = differences(tree("string"), renamed)
@@ -294,14 +293,12 @@ def rewritten(schema: Any) -> st.SearchStrategy[Any]:
 def test_another_way_to_write_a_schema_makes_no_difference(both: tuple[Any, Any]) -> None:
     root = {"$defs": DEFINITIONS}
     one, other = (parameter(schema) | root for schema in both)
-
     assert differences(one, other) == ()
     assert differences(other, one) == ()
 
 
 def test_alternatives_declare_nothing_unless_one_narrows_another() -> None:
     anything, not_null = {"oneOf": [{"description": "any"}]}, {"oneOf": [{}, NULL]}
-
     assert differences(INTEGER, anything, result=True) == ()
     assert differences(parameter(INTEGER), parameter(anything)) == ()
     assert differences(parameter(anything), parameter(INTEGER)) != ()

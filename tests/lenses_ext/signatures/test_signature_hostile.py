@@ -43,7 +43,6 @@ def outcome(function: Callable[[Any], Any], x: Any) -> Any:
 @example("(a: Int) --> " + "(" * 5000)
 def test_any_text_is_a_signature_or_a_signature_error(text: str) -> None:
     result = outcome(lenses_ext.parse_type_signature, text)
-
     if isinstance(result, SignatureError):
         assert result.faults
         assert str(result)
@@ -88,7 +87,6 @@ def test_schemas_nested_deeply_come_back(levels: int) -> None:
     for _ in range(levels):
         inner = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
         schema = {"type": "array", "items": inner} if _ % 2 else inner
-
     assert comes_back({"a": schema}, required=["a"])
 
 
@@ -96,7 +94,6 @@ def test_schemas_nested_too_deeply_are_refused() -> None:
     schema: dict[str, Any] = {}
     for _ in range(5000):
         schema = {"not": schema}
-
     with pytest.raises(SignatureError, match="nests deeper than 200 levels"):
         json_schema_to_type_signature({"type": "object", "properties": {"a": schema}})
 
@@ -107,7 +104,6 @@ def test_shapes_that_would_expand_without_end_and_long_chains_are_refused(
     monkeypatch.setattr(writer, "MAX_TYPES", 200)
     doubled = "".join(f"[S{i}::Object | (a::S{i + 1}), (b::S{i + 1})]" for i in range(40))
     chain = "".join(f"[S{i}::Object | (a::S{i + 1})]" for i in range(200))
-
     for shapes in (f"{doubled} [S40::String]", f"{chain} [S200::String]"):
         with pytest.raises(SignatureError, match="expands to too many types"):
             lenses_ext.parse_type_signature(f"(x::S0)==>(::String) {shapes}")
@@ -136,5 +132,4 @@ def test_schemas_that_go_on_and_on_come_back_soon(
 
 def test_references_that_double_are_compared_soon() -> None:
     definitions = leading(lambda next: {"anyOf": [next, {"not": next}]}, 60, {})
-
     assert canonical({"$ref": "#/$defs/D0", "$defs": definitions})

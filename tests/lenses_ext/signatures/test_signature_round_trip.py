@@ -22,6 +22,7 @@ from lenses_ext.signatures.values import TypeSignature
 from lenses_ext.signatures.writer import agent_style, signature_patterns
 from tests.gram.strategies import forests
 from tests.lenses_ext.strategies import json_schemas, parameter_schemas, type_signatures
+from tests.paths import DATA
 
 _TREE_SITTER = Parser(Language(language()))
 
@@ -69,7 +70,6 @@ def test_a_schema_comes_back_from_its_signature_which_is_gram_for_every_parser(
 def test_a_signature_made_by_hand_means_the_same_once_written(signature: TypeSignature) -> None:
     text = write_type_signature(signature)
     read = lenses_ext.parse_type_signature(text)
-
     assert type_signature_to_json_schema(read) == type_signature_to_json_schema(signature)
     assert lenses_ext.result_schema(read) == lenses_ext.result_schema(signature)
     assert write_type_signature(read) == text
@@ -92,7 +92,6 @@ def test_the_schema_of_a_result_comes_back_and_leaves_the_parameters_alone(
     schema: dict[str, Any], result: Any
 ) -> None:
     text = lenses_ext.json_schema_to_type_signature(schema, return_schema=result)
-
     assert same(type_signature_to_json_schema(text)) == same(schema)
     expected = {} if result is True else {"not": {}} if result is False else result
     assert same(lenses_ext.result_schema(text) or {}) == same(expected)
@@ -100,19 +99,7 @@ def test_the_schema_of_a_result_comes_back_and_leaves_the_parameters_alone(
 
 # --- the style of programs
 
-AGENT = """\
-[a:Agent {instruction: "Greet."} | \
-[say:ToolSpecification {description: "Says it"} | \
-(name::Text {default: "world"})==>(n::Int)==>(::String), \
-[::Parameters {additionalProperties: false}], \
-[Colour::String {enum: ["red"]}], \
-[URL::Object | (a::Text), (b::Colour)], \
-[Many::Array | [::AnyOf | (::Text), (::Null)]]], \
-[now:Tool | ()==>(::String)], \
-[one:Tool | (::String)], \
-other]
-[User:Object:Type | (name:String)]
-(x)-->(y)"""
+AGENT = (DATA / "signatures/styled.gram").read_text("utf-8")
 
 
 def test_a_program_is_written_in_its_own_style() -> None:
@@ -137,9 +124,7 @@ def test_the_signature_text_reads_back_as_the_elements() -> None:
 @given(forests())
 def test_any_program_reads_back(trees: tuple[Pattern, ...]) -> None:
     agent = Pattern(Subject("a", {"Agent"}), [Pattern(Subject("t", {"Tool"}), trees), *trees])
-
     text = gram.dumps(agent, style=agent_style)
-
     assert loads(signature_text(agent.elements[0])) == trees
     assert loads_one(text) == agent
     assert write_program(loads_one(text)) == text

@@ -45,7 +45,6 @@ def test_a_signature_has_one_written_form_which_says_its_schema_in_a_tool_too(
 @cases("schemas", "claim")
 def test_a_schema_has_one_signature_and_comes_back(row: dict[str, Any]) -> None:
     text = lenses_ext.json_schema_to_type_signature(row["schema"], return_schema=row.get("returns"))
-
     assert text == row["signature"]
     assert type_signature_to_json_schema(text) == {"required": [], **row["schema"]}
     assert lenses_ext.result_schema(text) == row.get("returns")
@@ -55,7 +54,6 @@ def test_a_schema_has_one_signature_and_comes_back(row: dict[str, Any]) -> None:
 def test_an_error_says_all_that_is_wrong_and_where(row: dict[str, Any]) -> None:
     with pytest.raises(SignatureError) as caught:
         parse_type_signature(row["signature"])
-
     assert [fault.message for fault in caught.value.faults] == row["faults"]
     if "place" in row:
         assert [caught.value.lineno, caught.value.colno] == row["place"]
@@ -76,7 +74,6 @@ def test_a_slip_is_reported_with_its_place_and_its_likely_fix(row: dict[str, Any
 
 def test_a_name_that_is_not_defined_may_be_a_type_of_elsewhere() -> None:
     text = "(u::User)==>(::Text)"
-
     assert parse_type_signature(text, open=True).parameters[0].type.labels == {"User"}
     assert signature_elements(text, open=True) == loads(text)
     with pytest.raises(SignatureError, match='unknown type "User"'):
@@ -86,7 +83,6 @@ def test_a_name_that_is_not_defined_may_be_a_type_of_elsewhere() -> None:
 def test_a_key_that_a_text_gives_again_is_told_as_the_notation_tells_it() -> None:
     with pytest.raises(SignatureError) as caught:
         parse_type_signature("(age::Int {default: 1, default: 2})==>(::String)")
-
     (fault,) = caught.value.faults
     assert str(fault).startswith("1:12: error[duplicate-key] the key `default` is given again")
     assert fault.fix
@@ -110,17 +106,13 @@ def test_an_error_of_a_tool_in_a_file_cites_the_file(row: dict[str, Any]) -> Non
 def test_a_schema_is_a_fresh_copy_each_time_and_unknown_keys_stay_in_it() -> None:
     tool = loads_one("[t:Tool | (a::Integer {optinal: true, enum: [1]})==>(::String)]")
     expected = {"type": "integer", "optinal": True, "enum": [1]}
-
     type_signature_to_json_schema(tool)["properties"]["a"]["enum"].append(2)
-
     assert type_signature_to_json_schema(tool)["properties"]["a"] == expected
 
 
 def test_the_types_beside_a_tool_in_a_text_are_its_own_and_a_tool_by_itself_needs_them() -> None:
     text = "[t:Tool | (u::User)==>(::String)] [User:Object | (id::Id)] [Id:Text] [x:Agent {k: 1}]"
-
     schema = type_signature_to_json_schema(text)
-
     assert schema["properties"]["u"]["properties"] == {"id": {"type": "string"}}
     written = lenses_ext.write_type_signature(parse_type_signature(text))
     assert written == "(u::User)==>(::String)\n[User::Object | (id::Id)]\n[Id::Text]"

@@ -61,5 +61,4 @@ def test_a_text_form_says_what_the_path_says(
 )
 def test_names_are_those_of_gram(name: str) -> None:
     (parameter,) = parse_type_signature(f"({name}: Text) --> IO Text").parameters
-
     assert parameter.name == name.strip('`"')
