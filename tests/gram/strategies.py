@@ -13,18 +13,13 @@ from pyrsistent import PMap, PVector
 
 from gram import Measurement, Pattern, Range, Subject, Symbol, TaggedString, loads
 from gram.strategies import (
-    ODD_TEXTS as ODD_TEXTS,
-    measurements as measurements,
     names as names,
     numbers as numbers,
     patterns as patterns,
-    ranges as ranges,
-    scalars as scalars,
     subjects as subjects,
     symbols as symbols,
     texts as texts,
     values as values,
-    walks as walks,
 )
 
 # --- texts in gram notation

@@ -13,16 +13,14 @@ Where the two differ, by intent or by a fault of tree-sitter-gram 0.3.11, it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 import tree_sitter
 import tree_sitter_gram
 from hypothesis import assume, given, strategies as st
 
-from gram import GramDecodeError, parse
+from gram import GramDecodeError, check, parse
 from gram.reading.diagnosis import first_of
-from gram.reading.syntax import Array, Extent, Map, Value
 from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
 from tests.gram.texts import table
 
@@ -54,30 +52,7 @@ def is_excused(text: str) -> bool:
 
 
 def uses_an_extension(text: str) -> bool:
-    values = [
-        part for item in parse(text).items for part in parts_of(item) if isinstance(part, Value)
-    ]
-    return any(
-        (isinstance(value, Array) and not value.items)
-        or any(isinstance(inner, Array | Map) for inner in inside(value))
-        or (value.style == "MEASUREMENT" and "." in text[value.start : value.end])
-        or (value.style == "range" and re.search(r"\d\.\d+[A-Za-z]", text[value.start : value.end]))
-        for value in values
-    )
-
-
-def parts_of(construct: Extent) -> Iterator[Extent]:
-    """A construct of the syntax with everything in it."""
-    yield construct
-    for part in construct.children:
-        yield from parts_of(part)
-
-
-def inside(value: Value) -> tuple[Value, ...]:
-    """The values directly inside an array or a map."""
-    if isinstance(value, Array):
-        return value.items
-    return tuple(entry.value for entry in value.entries) if isinstance(value, Map) else ()
+    return any(fault.code == "not-portable" for fault in check(parse(text)))
 
 
 def texts_for_both() -> st.SearchStrategy[str]:

@@ -79,10 +79,7 @@ def test_the_text_is_the_same_in_every_process() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["()", "(a)", '(a:B {k: "v"})', "(a)-->(b)", "(a)-->(b)-->(c)", "[a | b, [c | d]]", "(`a b`)"],
-)
+@pytest.mark.parametrize("text", TEXTS["whole"])
 def test_what_fits_is_written_whole(text: str) -> None:
     assert abridged(loads_one(text)) == text
 

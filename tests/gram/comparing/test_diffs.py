@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Sequence, Set as AbstractSet
+from collections.abc import Sequence
 
 import attrs
 import pytest
@@ -15,7 +15,6 @@ from gram.comparing import (
     Matching,
     apply,
     diff,
-    diffs,
     from_pattern,
     invert,
     match,
@@ -197,25 +196,6 @@ def test_elements_are_matched_by_name_then_by_what_they_are(
     old: str, new: str, pairs: list[list[int]]
 ) -> None:
     assert [[*pair] for pair in match(loads(old), loads(new)).pairs] == pairs
-
-
-def test_two_elements_that_share_many_words_are_compared_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compared: list[object] = []
-
-    class Words(frozenset[object]):
-        def __and__(self, other: AbstractSet[object]) -> "Words":
-            compared.append(other)
-            return Words(super().__and__(other))
-
-    words_of = diffs._words
-    monkeypatch.setattr(diffs, "_words", lambda element: Words(words_of(element)))
-    said = " ".join(f"word{number}" for number in range(50))
-    old, new = loads(f'(a {{text: "{said}"}})'), loads(f'(b {{text: "{said} more"}})')
-
-    assert match(old, new).pairs == ((0, 0),)
-    assert len(compared) == 1
 
 
 def test_many_of_one_name_are_matched_in_order() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -105,9 +104,17 @@ def test_the_table_is_what_the_grammar_says_in_every_process() -> None:
     assert digest(DEFINITION) in written.stdout.decode()
 
 
-def test_the_grammar_has_no_conflicts() -> None:
-    assert conflicts_of('start: a\na: "x" | "x" a | a "x" "x"')
-    assert conflicts_of(DEFINITION) == []
+def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
+    assert conflicts_of('start: a\na: "x" | "x" a | a "x" "x"', caplog)
+    assert conflicts_of(DEFINITION, caplog) == []
+
+
+def conflicts_of(definition: str, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The conflicts in which lark prefers one way, which it only says when it is asked."""
+    caplog.clear()
+    with caplog.at_level("WARNING", logger=lark.logger.name):
+        lark.Lark(definition, parser="lalr", lexer="basic", debug=True)
+    return [each for each in caplog.messages if "conflict" in each]
 
 
 def test_every_rule_of_the_grammar_has_a_method_of_the_builder() -> None:
@@ -185,22 +192,3 @@ def _nested(part: Any) -> Nested:
     if isinstance(part, lark.Token):
         return part.type, part.start_pos, part.end_pos
     return str(part.data), *map(_nested, part.children)
-
-
-def conflicts_of(definition: str) -> list[str]:
-    """The conflicts in which lark prefers one way, which it only says when it is asked."""
-
-    class Kept(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            said.append(record.getMessage())
-
-    said: list[str] = []
-    handler, level = Kept(), lark.logger.level
-    lark.logger.addHandler(handler)
-    lark.logger.setLevel(logging.WARNING)
-    try:
-        lark.Lark(definition, parser="lalr", lexer="basic", debug=True)
-    finally:
-        lark.logger.removeHandler(handler)
-        lark.logger.setLevel(level)
-    return [each for each in said if "conflict" in each]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import gram.grammar
-from gram import Document, Subject, dumps, format_text, loads, parse, walk
+from gram import Document, Subject, format_text, loads, parse
 from gram.grammar import GRAMMAR, table_of
 from gram.reading import diagnosis, lexer, parser, scalars
 from tests.gram.strategies import gram_texts
@@ -59,33 +59,6 @@ def comments_of(kind: str, text: str) -> list[str]:
     """The numbers of the comments of a text."""
     opener = "#" if kind == "to the end of the line" else r"/\*"
     return sorted(re.findall(opener + NUMBER, text))
-
-
-SAMPLE = """\
-// first
-[team:Team { // the record
-  size: 3, // how many
-  // above the name
-  name: "x" // the name
-} | // the team
-  ann, // one
-  // about ben
-  ben // two
-] // done
-
-// last
-(a)-->(b)
-"""
-
-
-def test_it_is_read_and_laid_out_and_what_is_written_anew_has_none(kind: str) -> None:
-    text = with_another_comment(kind, SAMPLE)
-    written, trees = format_text(text), loads(text)
-    assert "//" not in text
-    assert trees == loads(SAMPLE)
-    assert written == with_another_comment(kind, format_text(SAMPLE))
-    assert dumps(trees) == dumps(loads(SAMPLE))
-    assert len(list(walk(trees))) == 6
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

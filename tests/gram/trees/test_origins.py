@@ -25,8 +25,8 @@ from gram import (
     walk,
 )
 from gram.reading import Spans, construct_of
-from gram.trees import carry_origin
 from tests.gram.strategies import gram_texts
+from tests.gram.texts import table
 
 
 def read_text(pattern: object) -> str:
@@ -46,14 +46,10 @@ def test_every_pattern_of_a_text_knows_its_place() -> None:
     text = "{k: 1}\n@x(1) [a:A |\n  b, (c)-[r]->(d)<--(e),\n  [f]]"
     header, annotated = loads(text)
     (bracket,) = annotated.elements
-    reference, walk, inner = bracket.elements
+    reference, walk, _ = bracket.elements
 
-    assert read_text(header) == "{k: 1}"
-    assert read_text(annotated) == text[7:]
-    assert read_text(bracket) == text[13:]
-    assert read_text(reference) == "b"
-    assert read_text(walk) == "(c)-[r]->(d)<--(e)"
-    assert read_text(inner) == "[f]"
+    assert [*map(read_text, (header, annotated, bracket))] == ["{k: 1}", text[7:], text[13:]]
+    assert [*map(read_text, bracket.elements)] == ["b", "(c)-[r]->(d)<--(e)", "[f]"]
     assert [read_text(edge) for edge in walk.elements] == ["(c)-[r]->(d)", "(d)<--(e)"]
     assert [read_text(node) for node in walk.elements[1].elements] == ["(e)", "(d)"]
     assert str(origin(reference)) == "3:3"
@@ -84,32 +80,9 @@ def test_a_copy_is_equal_and_has_no_place(again: Callable[[Pattern], Pattern]) -
     assert origin(new) is None
 
 
-def test_a_changed_pattern_can_carry_the_place_of_the_old_one() -> None:
-    old, other = loads("(a) (b)")
-    new = attrs.evolve(old, elements=(other,))
-    carried = carry_origin(new, old)
-    assert carried == new
-    assert origin(carried) == origin(old)
-    assert origin(new) is None
-    assert origin(carry_origin(new, new)) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "part", "expected"),
-    [
-        ('(ann:B:A {k: "v"})', "identity", "ann"),
-        ('(ann:B:A {k: "v"})', "labels", "B"),
-        ('(ann:B:A {k: "v"})', "k", '"v"'),
-        ('(ann:B:A {k: "v"})', "absent", 'ann:B:A {k: "v"}'),
-        ('(ann:B:A {k: "v"})', None, '(ann:B:A {k: "v"})'),
-        # a property called like a part is not taken for it
-        ('(ann:B {identity: "zzz", labels: 1})', "identity", "ann"),
-        ('(ann:B {identity: "zzz", labels: 1})', "labels", "B"),
-        ('({identity: "zzz"})', "identity", '{identity: "zzz"}'),
-    ],
-)
-def test_a_fault_of_a_part_is_shown_at_the_part(text: str, part: str | None, expected: str) -> None:
-    span = Diagnostic.of("code", "message", loads_one(text), part).span
+@pytest.mark.parametrize(("text", "part", "expected"), table("places")["parts"])
+def test_a_fault_of_a_part_is_shown_at_the_part(text: str, part: str, expected: str) -> None:
+    span = Diagnostic.of("code", "message", loads_one(text), part or None).span
     assert span is not None
     assert text[slice(*span)] == expected
 

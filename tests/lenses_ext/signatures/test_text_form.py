@@ -12,12 +12,14 @@ from tests.gram.strategies import names
 DEFINITION = _GRAMMAR.read_text(encoding="utf-8")
 
 
-def test_the_table_is_what_the_grammar_says_without_conflicts_and_each_rule_has_a_method() -> None:
+def test_the_table_is_what_the_grammar_says_without_conflicts_and_each_rule_has_a_method(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     assert digest(DEFINITION) in table_of(_GRAMMAR).read_text(encoding="utf-8"), (
         f"text_form.lark was edited: run python -m gram.grammar {_GRAMMAR}"
     )
     assert compile_grammar(DEFINITION) == load_grammar(_GRAMMAR)
-    assert conflicts_of(DEFINITION) == []
+    assert conflicts_of(DEFINITION, caplog) == []
     rules = {rule.builder for rule in compile_grammar(DEFINITION).rules if rule.builder}
     assert rules <= {name for name in dir(_Builder) if not name.startswith("_")}
 
