@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import click
 from attrs import Factory, define
 
 import lenses_ext
@@ -228,8 +227,7 @@ class ShowOptions(Options):
     diff = True  # what changes is shown, not the new text
 
     def __attrs_post_init__(self) -> None:
-        if self.as_json and not self.in_place:
-            raise click.UsageError("--json says what became of the files: use it with -i")
+        forbid(self.as_json and not self.in_place, "--json says what became of files: add -i")
 
 
 class EditOptions(ShowOptions):
@@ -239,8 +237,7 @@ class EditOptions(ShowOptions):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        if self.in_place and self.diff:
-            raise click.UsageError("-i writes the files and --diff writes nothing: choose one")
+        forbid(self.in_place and self.diff, "-i writes, and --diff writes nothing: choose one")
 
 
 def places_in(program: Project, path: str, *, own: bool = False) -> tuple[Place, ...]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from shlex import quote
 from typing import ClassVar, Final, TypeVar
 
-import click
 from attrs import define
 
 from gram import GramError, Pattern
@@ -133,8 +132,7 @@ def _warn(error: Exception) -> None:
 
 def _of_file(address: Address, options: TalkOptions) -> KeptConversation:
     path = Path(address.place)
-    if options.conversation is not None:
-        raise click.UsageError(f"--conversation is for stores, and {address} is a file: write -c")
+    forbid(options.conversation, f"--conversation is for stores, and {address} is a file: write -c")
     forbid(address.run, f"{address} is one turn: write {path}, which is gone on with by -c")
     if not options.goes_on and os.path.lexists(path) and not has_nothing_begun(path):
         reason = "exists already; a run is recorded in a new file\n  hint: -c goes on with it"
@@ -186,14 +184,11 @@ class HabitLog:
     @contextmanager
     def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
         """Keep others from writing to it, see `RunLog.held`."""
-        log = self._log
-        holding = log.held(standing) if log else None
-        missed = self._tried(lambda _: holding.__enter__() if holding else ()) or ()
+        holding = ExitStack()
         try:
-            yield missed
+            yield self._tried(lambda log: holding.enter_context(log.held(standing))) or ()
         finally:
-            if holding and self._log:
-                self._tried(lambda _: holding.__exit__(None, None, None))
+            self._tried(lambda _: holding.close())
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`."""

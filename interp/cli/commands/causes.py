@@ -194,12 +194,10 @@ class _ForkOptions(Options):
     as_json: bool = given_by(json_option)
 
     def __attrs_post_init__(self) -> None:
-        if self.at is None and (self.values or self.repeats):
-            raise click.UsageError("--set and --repeats need --at, a position of the run")
+        forbid(not self.at and (self.values or self.repeats), "--set and --repeats need --at AT")
         if self.repeats and not (self.values or self.program or self.model):
             raise click.UsageError("--repeats needs what is otherwise: --set, --model or --program")
-        if self.repeats and not self.checks:
-            raise click.UsageError("--repeats needs --checks FILE.py: they say what is right")
+        forbid(self.repeats and not self.checks, "--repeats needs --checks: they say what is right")
         if not self.repeats and (self.model or self.tools or self.checks):
             raise click.UsageError("--model, --tools and --checks need --repeats")
 

@@ -100,8 +100,5 @@ def _proposer(given: str | None) -> Proposer:
     if given is None or not (given.endswith(".py") or ".py:" in given):
         return given
     functions = read_checks([given])
-    if len(functions) > 1:
-        raise click.UsageError(
-            f"--proposer {given}: it has {', '.join(functions)}; write {given}:NAME"
-        )
+    forbid(len(functions) > 1, f"write --proposer {given}:NAME, of {', '.join(functions)}")
     return next(iter(functions.values()))

@@ -248,10 +248,8 @@ def add_command(arguments: tuple[str, ...], options: _AddOptions) -> None:
             end = len(program.document.patterns)
             return (*patterns[:end], read_pattern(value), *patterns[end:])
         *above, last = read_path(path)
-        if not above or last == ANY:
-            raise click.UsageError(
-                "PATH must name a place and the property to add to it, as in agent.description"
-            )
+        why = "PATH must name a place and the property to add to it, as in agent.description"
+        forbid(not above or last == ANY, why)
         where = path if _is_list(program, path) else write_path(above)
         places = places_in(program, where, own=own)
         return change_places(patterns, [_added(program, place, last, value) for place in places])
@@ -265,8 +263,8 @@ def _add_tools(arguments: Sequence[str], options: _AddOptions) -> None:
 
     library = options.library()
     file, path, *names = (*arguments, "", "")
-    if not (path.endswith(".tools") and names[0]):
-        raise click.UsageError("with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…")
+    is_right = path.endswith(".tools") and names[0]
+    forbid(not is_right, "with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…")
     new = specs_of(library, dict.fromkeys(filter(None, names)))
 
     def edit(program: Project, own: bool) -> Sequence[Pattern]:

@@ -38,8 +38,9 @@ from ..terminal.case_report import Report
 from ..terminal.console import expect_a_file, expect_a_name, expect_other_file, forbid, note
 
 _FOLDER = "recordings"
-_HINT = "\nhint: gram test --recordings changed asks what has changed, all records anew"
-_HINT_OF_NONE = "\nhint: gram test --recordings changed records what is missing or has changed"
+_HINT = (
+    "\nhint: gram test --recordings changed asks what is missing or has changed, all records anew"
+)
 
 
 def _share(given: str) -> tuple[int, int]:
@@ -93,13 +94,9 @@ class CaseOptions(RunningOptions):
         super().__attrs_post_init__()
         expect_a_file(self.junit, "--junit")
         expect_a_name(self.recordings, "--recordings-in")
-        if self.recordings and not self.record:
-            raise click.UsageError("--recordings-in needs --recordings once, changed, none or all")
+        forbid(self.recordings and not self.record, "--recordings-in needs --recordings MODE")
         if self.at_least and self.repeats not in (None, self.at_least[1]):
-            share, runs = self.at_least
-            raise click.UsageError(
-                f"--at-least {share}/{runs} is of {runs} runs, not of {self.repeats}"
-            )
+            raise click.UsageError(f"--at-least: of {self.at_least[1]} runs, not {self.repeats}")
         self.expect_unattended()
 
     @property
@@ -204,8 +201,7 @@ class CaseRun:
             named = f"no case has {' or '.join(names)} in its name"
             raise click.UsageError(named if names else "no case of these files is run")
         paths = [path for each in self.all if (path := each.recordings[0].path)]
-        if len({*paths}) < len(paths):
-            raise click.UsageError("two files of the same name need --recordings-in of their own")
+        forbid(len({*paths}) < len(paths), "files of one name need --recordings-in of their own")
         for planned in self.all:
             self._make_ready(planned)
         library, match = self._library, self.options.match
@@ -282,8 +278,7 @@ class CaseRun:
         if options.record is not None:
             base = Path(options.recordings or Path(file).parent / _FOLDER)
             path = base / Path(file).name / f"{testing.file_name(case.name)}{testing.SUFFIX}"
-            hint = _HINT_OF_NONE if options.record == "none" else _HINT
-            recording = testing.Recording(path, options.record, hint)
+            recording = testing.Recording(path, options.record, _HINT)
         others = (recording.beside(str(number)) for number in range(2, options.runs + 1))
         judge = self._judge.for_agent(agent) if case.rubrics else None
         return Planned(case, agent, (recording, *others), judge)

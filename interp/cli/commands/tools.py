@@ -62,8 +62,7 @@ def tools_command(files: tuple[str, ...], options: _ToolsOptions) -> None:
         raise click.UsageError("--print-gram prints the tools of FILES, --tools and --mcp")
     forbid(not (files or options.print_gram), "give a program, or --print-gram and what has tools")
     forbid(update and not named, "--update takes the words of the tools that --tools or --mcp name")
-    if options.in_place and (not update or STDIN in files):
-        raise click.UsageError("-i writes the FILES that --update changes")
+    forbid(options.in_place and (not update or STDIN in files), "-i writes what --update changes")
     library = options.library() if named else None
     several = are_many(files)
     rows: list[dict[str, Json]] = []

@@ -23,15 +23,8 @@ from attrs import frozen
 from gram import Document, GramDecodeError, GramError, Pattern, origin, write_atomically
 from gram.documents import decode
 from gram.words import counted
-from lenses_ext import Project, load_project, merge_programs, parse_program
-from lenses_ext.composing import (
-    MergeFault,
-    ProgramChange,
-    changes,
-    conflict_in_words,
-    judge_merge,
-    level_of,
-)
+from lenses_ext import Project, composing, load_project, merge_programs, parse_program
+from lenses_ext.composing import MergeFault, ProgramChange, changes, level_of
 from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, imports_of, skill_in
 
 from ...shown import visible_text
@@ -299,7 +292,7 @@ def _merge(files: Sequence[str], options: _Options) -> bool:
         note(f"{path}: merged by lines, as git does: {error.msg} in line {error.lineno} of a side")
         return _merge_lines(files, options)
     for conflict in found.merge.conflicts:
-        tell(f"{path}: conflict: {conflict_in_words(conflict, ours, theirs)}")
+        tell(f"{path}: conflict: {composing.conflict_in_words(conflict, ours, theirs)}")
     _tell_faults(found.faults, ours, theirs)
     has_base = run_git("config", "merge.conflictStyle").stdout.strip().endswith(b"diff3")
     text = found.merge.text(ours, theirs, base if has_base else None, options.marker_size)
@@ -349,7 +342,7 @@ def _judge_in_git(revisions: Sequence[str]) -> bool:
         end = document.spans((0,)).pattern.end if document.header else 0
         missing = parse_program(document.text[:end], document.filename)
         before, we, they = (tree.program(path, missing) for tree in (base, ours, theirs))
-        faults = judge_merge(before, we, they, program)
+        faults = composing.judge_merge(before, we, they, program)
         _tell_faults(faults, "ours", "theirs")
         is_clean = is_clean and not faults
     return is_clean

@@ -124,8 +124,7 @@ def _parts(now: workers.LimitNow) -> list[str]:
 )
 def set_limit(name: str, store: str, at_most: int | None, per_minute: float | None) -> None:
     """Set the limit of NAME, in place of the one that it had."""
-    if at_most is None and per_minute is None:
-        raise click.UsageError("give --at-most, --per-minute or both; gram limits remove removes")
+    forbid(not (at_most or per_minute), "give --at-most, --per-minute or both")
     with open_store(store) as opened:
         workers.set_shared_limits(opened, {name: workers.SharedLimit(at_most, per_minute)})
 

@@ -21,8 +21,6 @@ from glob import glob, has_magic
 from itertools import groupby
 from pathlib import Path
 
-import click
-
 from gram import Document
 from gram.documents import decode
 from lenses_ext import Project, load_project, parse_program
@@ -299,6 +297,5 @@ def read_word_beside(word: str, files: Iterable[str]) -> str:
     Raises:
         click.UsageError: standard input is a program already.
     """
-    if word == STDIN and STDIN in files:
-        raise click.UsageError("standard input cannot be both the program and the value")
+    forbid(word == STDIN and STDIN in files, "standard input cannot be both program and value")
     return read_word(word)

@@ -26,7 +26,7 @@ from ...programs import the_tools, tools_to_bind
 from ...tools import Tool, ToolLibrary, import_file, load_tools, split_name
 from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
-from ..terminal.console import note, tell
+from ..terminal.console import forbid, note, tell
 from .declaring import Options, option
 from .files import STDIN, read_program, read_text
 from .project import tools_of_project
@@ -158,8 +158,7 @@ def read_libraries(
         library = library | load_tools(name)
     openings = [_opening(each) for each in servers]
     for server in (server for opening in openings for server in opening.servers):
-        if offline and server.url is not None:
-            raise click.UsageError(f"--offline uses no network, and {server} has an address")
+        forbid(offline and server.url, f"--offline uses no network, and {server} has an address")
     for opening in openings:
         library = library + (connect or click.get_current_context().with_resource)(opening)
     for document in documents:

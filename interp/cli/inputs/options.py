@@ -27,15 +27,9 @@ from ...tools import ToolLibrary, empty_tool_library
 from ..completion.completing import complete_limit, complete_setting
 from ..telemetry import show_logs
 from ..terminal.console import expect_a_file, forbid, is_verbose, tell
+from . import libraries
 from .declaring import Options, agent_option, given_by, model_option, option
-from .libraries import (
-    ServerOptions,
-    ToolOptions,
-    library_of_one_run,
-    made_up_tools,
-    read_libraries,
-    tools_beside,
-)
+from .libraries import ServerOptions, ToolOptions
 from .record_option import record_option
 
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
@@ -114,8 +108,8 @@ class ArmOptions(KeptRunOptions, ServerOptions):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        if self.offline and self.openapi:
-            raise click.UsageError("--offline uses no network, and --openapi calls servers")
+        why = "--offline uses no network, and --openapi calls servers"
+        forbid(self.offline and self.openapi, why)
         if self.base_url is not None and not is_address(self.base_url):
             raise click.UsageError(f"--base-url {ADDRESS_RULE}")
 
@@ -131,11 +125,8 @@ class ArmOptions(KeptRunOptions, ServerOptions):
             click.UsageError: somebody would be asked.
         """
         forbid(self.approve == "ask", "--approve ask: nobody is asked here; write all or none")
-        if self.asks_before_servers:
-            raise click.UsageError(
-                "a rehearsal invents arguments, and --mcp runs a real server: write --approve "
-                "all or none"
-            )
+        why = "a rehearsal invents arguments, and --mcp runs a server: write --approve all or none"
+        forbid(self.asks_before_servers, why)
 
 
 class RunningOptions(ArmOptions, ToolOptions):
@@ -155,11 +146,8 @@ class RunningOptions(ArmOptions, ToolOptions):
     debug: bool = option("Show requests and replies on standard error, without keys.")
 
     def __attrs_post_init__(self) -> None:
-        named = bool(self.model or self.base_url)
-        if [self.offline, self.script is not None, named].count(True) > 1:
-            raise click.UsageError(
-                "--offline, --script and --model (or --base-url) cannot be used together"
-            )
+        given = [self.offline, self.script is not None, bool(self.model or self.base_url)]
+        forbid(sum(given) > 1, "choose one of --offline, --script and --model (or --base-url)")
         super().__attrs_post_init__()
 
     @property
@@ -175,11 +163,13 @@ class RunningOptions(ArmOptions, ToolOptions):
 
     def library(self) -> ToolLibrary:
         """The tools that the options name; see `read_libraries`."""
-        return read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
+        return libraries.read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
 
     def fresh_library(self) -> AbstractContextManager[ToolLibrary]:
         """The same tools, read anew for one run that shares nothing with others."""
-        return library_of_one_run(self.tools, self.mcp, self.openapi, offline=self.offline)
+        return libraries.library_of_one_run(
+            self.tools, self.mcp, self.openapi, offline=self.offline
+        )
 
     def made_up_tools(
         self, program: Pattern, library: ToolLibrary, file: str | None = None
@@ -187,8 +177,12 @@ class RunningOptions(ArmOptions, ToolOptions):
         """With --offline, tools for those of a program that have no Python yet; else none."""
         if not self.offline:
             return empty_tool_library
-        hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
-        return made_up_tools(program, library, hint)
+        hint = (
+            ""
+            if self.named_tools
+            else f"\n  hint: --tools {libraries.tools_beside(file)} for your own"
+        )
+        return libraries.made_up_tools(program, library, hint)
 
     def policy(self, library: ToolLibrary) -> ApprovalPolicy:
         """Which calls of these tools a new run may make.
@@ -265,10 +259,10 @@ class TalkOptions(AnsweringOptions):
         super().__attrs_post_init__()
         expect_a_file(self.record, "--record")
         forbid(self.conversation == "", "--conversation needs a name")
-        if self.goes_on and self.conversation is not None:
-            raise click.UsageError("give -c for the last conversation, or --conversation NAME")
-        if self.no_record and (self.goes_on or self.conversation is not None):
-            raise click.UsageError("--no-record keeps nothing, so nothing can be gone on with")
+        either = "give -c for the last conversation, or --conversation NAME"
+        forbid(self.goes_on and self.conversation, either)
+        goes_on = self.goes_on or self.conversation
+        forbid(self.no_record and goes_on, "--no-record keeps nothing that can be gone on with")
 
 
 def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:

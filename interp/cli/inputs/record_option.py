@@ -15,7 +15,7 @@ import click
 from ...history.records import RecordedRun, read_turns
 from ...history.stores import Address, RunStore, address_of_run, load_runs, open_store, run_named
 from ...machine import At
-from ..terminal.console import expect_a_name, state_folder
+from ..terminal.console import expect_a_name, forbid, state_folder
 from .declaring import option
 from .files import STDIN, read_text
 from .project import record_of_project
@@ -52,10 +52,8 @@ def _named(_: click.Context, __: click.Parameter, record: str | None) -> str | N
 
 def _store_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
     store = _named(context, option, record) or default_record()
-    if (found := Address.of(store)).run:
-        raise click.UsageError(
-            f"{found} is one run, and this is for stores: leave #{found.run} out"
-        )
+    found = Address.of(store)
+    forbid(found.run, f"{found} is one run, and this is for stores: leave #{found.run} out")
     return store
 
 
@@ -115,10 +113,8 @@ def run_in_store(run: str) -> Iterator[tuple[RunStore, str]]:
         StoreError: there is no such run, or the store cannot be read.
     """
     address = address_of_run(run, default_record())
-    if not address.is_store:
-        raise click.UsageError(
-            f"{address} is a run file, and this is for stores: gram runs import takes it into one"
-        )
+    why = f"{address} is a run file, and this is for stores: gram runs import takes it into one"
+    forbid(not address.is_store, why)
     with open_store(address.place, must_exist=True) as store:
         yield store, run_named(store, address.run)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from interp.history.stores import open_conversation
 from tests.interp.cli.process import at, gram, printed, written
 from tests.interp.model_server import ModelServer
 
@@ -17,12 +16,6 @@ NEWS = """
   [:Answer:String {enum: ["approved", "again"]}]]
 [news:Loop {description: "Makes news", max: 3, until: {critic: "approved"}} |
   (topic::Text)==>(::Text), writer, critic, (writer)-->(critic), (writer)-->()]
-"""
-DESK = """
-[triage:Agent {description: "Sorts", instruction: "Sort.", model: "Offline/rehearsal"} |
-  (triage)-[:HANDOFF]->(billing)]
-[billing:Agent {description: "Bills", instruction: "Bill.", model: "Offline/rehearsal"} |
-  (billing)-[:HANDOFF]->(triage)]
 """
 
 
@@ -121,15 +114,6 @@ def test_tools_of_agents_inside_are_shown_with_whether_they_bind(tmp_path: Path)
 
     assert (listed.returncode, listed.stdout.split()[0]) == (0, "look")
     assert (bound.returncode, bound.stdout.split()[:4]) == (1, ["look", "does", "not", "bind"])
-
-
-def test_a_conversation_that_was_handed_over_goes_on_with_who_took_it(tmp_path: Path) -> None:
-    file, session = written(tmp_path / "desk.gram", DESK), str(tmp_path / "s.gram")
-    words = ("run", file, "--agent", "triage", "-c", "--record", session)
-    first, _ = gram(*words, "my billing is wrong"), gram(*words, "thanks")
-    assert first.stdout.strip().endswith("You said: my billing is wrong")
-    speakers = [each.speaker for each in open_conversation(session, True, None).context]
-    assert speakers.count("billing") == 2
 
 
 def test_a_workflow_that_failed_shows_its_calls_and_is_not_resumed(tmp_path: Path) -> None:

@@ -34,31 +34,22 @@ def work(n: int) -> int:
     did(f"work {n}", dies=n == 3)
     return n * n
 
-@tool
-def first(x: str) -> str:
-    """first"""
-    did("first")
-    return x + "1"
+def step(name, number):
+    @tool(name=name, description=name)
+    def run(x: str) -> str:
+        did(name, dies=name == "second")
+        return x + number
+    return run
 
-@tool
-def second(x: str) -> str:
-    """second"""
-    did("second", dies=True)
-    return x + "2"
-
-@tool
-def third(x: str) -> str:
-    """third"""
-    did("third")
-    return x + "3"
+steps = [step("first", "1"), step("second", "2"), step("third", "3")]
 '''
 SPECS = """
 [items:Tool {description: "items"} | ()==>(::Array)]
 [work:Tool {description: "work"} | (n::Integer)==>(::Integer)]
-[first:Tool {description: "first"} | (x::String)==>(::String)]
-[second:Tool {description: "second"} | (x::String)==>(::String)]
-[third:Tool {description: "third"} | (x::String)==>(::String)]
-"""
+""" + "".join(
+    f'[{each}:Tool {{description: "{each}"}} | (x::String)==>(::String)]\n'
+    for each in ("first", "second", "third")
+)
 BRANCHES = "[w:Workflow | (x::String)==>(::Any), first, second, third]"
 EACH = "[w:Workflow | (items)-[:EACH {at_once: 2}]->(work)]"
 LOOP = (

@@ -211,17 +211,12 @@ def test_waiting_is_shown_and_erased(
         assert terminal.leaves() == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "environment"), [((), {"TERM": "dumb"}), (("--debug",), {"TERM": "xterm"})]
-)
+@pytest.mark.parametrize(("arguments", "kind"), [([], "dumb"), (["--debug"], "xterm")])
 def test_no_spinner_on_a_dumb_terminal_nor_in_the_log(
-    model_server: ModelServer,
-    counting: list[str],
-    arguments: tuple[str, ...],
-    environment: dict[str, str],
+    model_server: ModelServer, counting: list[str], arguments: list[str], kind: str
 ) -> None:
     model_server.will_say(tool_calls(("c", "count", {"n": 2})), "done")
-    with Terminal("run", *counting, *arguments, **environment, **at(model_server)) as terminal:
+    with Terminal("run", *counting, *arguments, TERM=kind, **at(model_server)) as terminal:
         terminal.leaves()
         assert " 0s" not in terminal.seen
 

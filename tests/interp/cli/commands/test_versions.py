@@ -1,14 +1,15 @@
-"""``gram merge`` and ``gram git install``: three files, and real repositories of git."""
+"""``gram diff``, ``gram merge`` and ``gram git install``: files, and real repositories of git."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, has, rows, told
+from tests.interp.cli.process import gram, has, refused, rows, told
 
 TOOL = 'Tool {description: "d"}'
 DESK = f"""\
@@ -130,12 +131,14 @@ class Repository:
         assert bool(done.returncode) == fails, done.stderr
         return done.stdout + done.stderr
 
-    def commit(self, **files: str) -> None:
-        """Commit files, given by their names without the suffix."""
+    def commit(self, tag: str = "", **files: str) -> None:
+        """Commit all files, and those given by their names without the suffix; tag it."""
         for name, text in files.items():
             (self.folder / f"{name}.gram").write_text(text)
         self.git("add", "-A")
         self.git("commit", "-qm", "x")
+        if tag:
+            self.git("tag", tag)
 
     def sides(self, base: dict[str, str], ours: dict[str, str], theirs: dict[str, str]) -> None:
         """Two branches from one commit: ``theirs``, and the one that is checked out."""
@@ -249,3 +252,161 @@ def test_a_hook_that_is_there_stays_and_the_line_to_add_is_said(tmp_path: Path) 
 def test_outside_a_repository_there_is_nothing_to_install(tmp_path: Path) -> None:
     done = gram("git", "install", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
     assert (done.returncode, done.stderr) == (1, "gram: this folder is in no git repository\n")
+
+
+OLD = """\
+[desk:Agent {instruction: "Help.", model: "OpenAI/x"} |
+  [search:ToolSpecification {description: "Searches."} |
+    (limit::Integer {default: 10})==>(::String)]] // a comment
+[help:Agent {instruction: "Be kind to all who come.", model: "OpenAI/x"}]
+"""
+NEW = """\
+[support:Agent {instruction: "Be kind to all who come.", model: "OpenAI/x"}]
+
+[desk:Agent {model: "OpenAI/y", instruction: "Help."} |
+  [search:ToolSpecification {description: "Searches."} |
+    (limit::Integer {default: 20})==>(::String)],
+  [refund:ToolSpecification {description: "Pays."} | ()==>(::String)]]
+"""
+TOLD = """\
+agent `help` renamed `support` [breaking for callers]
+agent `desk`: model OpenAI/x → OpenAI/y [changing behaviour]
+agent `desk`: tool `search`: parameter `limit` default 10 → 20 \
+(callers that leave it out are affected) [breaking for callers] [breaking for functions]
+agent `desk`: tool `refund` is new
+major: 4 changes, 2 breaking for callers, 1 breaking for functions, 1 changing behaviour
+"""
+
+
+@pytest.fixture
+def versions(tmp_path: Path) -> Repository:
+    """A repository whose first revision, ``v1``, has OLD, and whose working tree has NEW."""
+    made = Repository(tmp_path)
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    (agents / "desk.gram").write_text(OLD)
+    (agents / "gone.gram").write_text("(t:Tool {description: 'A'})")
+    made.commit("v1")
+    (agents / "desk.gram").write_text(NEW)
+    (agents / "gone.gram").unlink()
+    (agents / "come.gram").write_text("(u:Tool {description: 'A'})")
+    return made
+
+
+def test_a_changed_skill_is_a_change_of_behaviour(versions: Repository) -> None:
+    skill = versions.folder / "agents" / "skills" / "refunds" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: refunds\ndescription: d\n---\nWithin 30 days.\n")
+    named = '[desk:Agent {instruction: "Help.", model: "OpenAI/x", skills: ["skills/refunds"]}]'
+    (versions.folder / "agents" / "desk.gram").write_text(named)
+    versions.commit("v2")
+    skill.write_text(skill.read_text().replace("30", "20"))
+    text = '`refunds`: text "Within 30 days." → "Within 20 days."'
+    told = f"agent `desk`: {text} [changing behaviour]"
+
+    for what in (["v2", "agents"], ["v2:agents/desk.gram", "agents/desk.gram"]):
+        assert told in gram("diff", *what, cwd=versions.folder).stdout
+    assert gram("diff", "v2", "v2", "--", "agents", cwd=versions.folder).stdout == ""
+
+
+def test_two_files_are_told_in_words_with_what_each_change_means(tmp_path: Path) -> None:
+    (tmp_path / "old.gram").write_text(OLD)
+    (tmp_path / "new.gram").write_text(NEW)
+    done = gram("diff", "old.gram", "new.gram", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, TOLD, "")
+    assert gram("diff", "old.gram", "new.gram", "--exit-code", cwd=tmp_path).returncode == 1
+    coloured = gram("diff", "old.gram", "new.gram", cwd=tmp_path, FORCE_COLOR="1").stdout
+    assert "\x1b[31m\x1b[1m [breaking for callers]" in coloured
+
+
+def test_order_is_shown_with_all_and_layout_never(tmp_path: Path) -> None:
+    for name, text in (("a", "(a) (b)"), ("b", "(b) (a)"), ("c", "(a)\n\n(b) // same\n")):
+        (tmp_path / f"{name}.gram").write_text(text)
+
+    order = gram("diff", "a.gram", "b.gram", "--exit-code", cwd=tmp_path)
+    shown = gram("diff", "a.gram", "b.gram", "--all", cwd=tmp_path)
+    layout = gram("diff", "a.gram", "c.gram", "--exit-code", "--all", cwd=tmp_path)
+
+    assert (order.returncode, order.stdout) == (1, "")
+    assert order.stderr == "only order and spelling differ: --all shows how\n"
+    assert shown.stdout == "`b` is at another place in the order\n"
+    assert (layout.returncode, layout.stdout, layout.stderr) == (0, "", "no difference\n")
+
+
+FOLDERS = f"""\
+come.gram (new)
+tool `u` is new
+desk.gram
+{TOLD[: TOLD.index("major")]}gone.gram (removed)
+tool `t` is removed [breaking for callers]
+major: 6 changes, 3 breaking for callers, 1 breaking for functions, 1 changing behaviour
+"""
+
+
+def test_folders_and_revisions_are_compared_file_by_file(versions: Repository) -> None:
+    for old, new in (("v1:agents", "agents"), ("v1", "agents")):
+        assert gram("diff", old, new, cwd=versions.folder).stdout == FOLDERS
+    named = ("diff", "v1:agents/desk.gram", "agents/desk.gram")
+    assert gram(*named, cwd=versions.folder).stdout == TOLD
+    versions.commit("v2")
+    versions.git("rm", "-q", "-r", "agents")
+    for paths in (("agents",), (str(versions.folder / "agents"),)):
+        assert gram("diff", "v1", "v2", "--", *paths, cwd=versions.folder).stdout == FOLDERS
+    below = versions.folder / "below"
+    below.mkdir()
+    assert gram("diff", "v1", "v2", "--", "../agents/desk.gram", cwd=below).stdout == TOLD
+    assert "agents/come.gram (new)" in gram("diff", "v1", "v2", cwd=versions.folder).stdout
+
+
+def test_a_broken_file_among_others_is_told_and_the_others_go_on(versions: Repository) -> None:
+    (versions.folder / "agents" / "come.gram").write_text("<<<<<<< ours\n(a\n")
+    (versions.folder / "agents" / "bin.gram").write_bytes(b"\xff\xfe\x00")
+    done = gram("diff", "v1", "agents", cwd=versions.folder)
+    rows = json.loads(gram("diff", "v1", "agents", "--json", cwd=versions.folder).stdout)["files"]
+    assert done.returncode == 3
+    assert "agents/come.gram:1:1: error[syntax]" in done.stderr
+    assert "desk.gram\nagent `help` renamed `support`" in done.stdout
+    assert [row["file"] for row in rows if "error" in row] == ["bin.gram", "come.gram"]
+
+
+def test_json_says_what_each_change_means_and_where_it_is(versions: Repository) -> None:
+    done = gram("diff", "v1:agents/desk.gram", "agents/desk.gram", "--json", cwd=versions.folder)
+
+    found = json.loads(done.stdout)
+    assert found["level"] == "major"
+    assert found["files"][0]["changes"][2] == {
+        "what": ["agent `desk`", "tool `search`"],
+        "change": "parameter `limit` default 10 → 20 (callers that leave it out are affected)",
+        "level": "major",
+        "breaks_callers": True,
+        "breaks_functions": True,
+        "changes_behaviour": False,
+        "place": "agents/desk.gram:4:3",
+    }
+
+
+def test_in_markdown_nothing_that_people_wrote_means_anything(tmp_path: Path) -> None:
+    odd = "`` </details> @all [x](http://x) | # \\n- <script>"
+    (tmp_path / "old.gram").write_text("(a:Agent {instruction: 'A', model: 'O/x'})")
+    (tmp_path / "new.gram").write_text(f'(a:Agent {{instruction: "{odd}", model: "O/x"}})')
+
+    done = gram("diff", "old.gram", "new.gram", "--markdown", cwd=tmp_path)
+
+    heading, change, level = done.stdout.split("\n\n")
+    assert heading == "### ` new.gram `"
+    now = "`` </details> @all [x](http://x) | # - <script>"
+    assert change == f'- ``` agent `a`: instruction "A" → "{now}" ``` **changing behaviour**'
+    assert level == "**patch**: 1 change, 1 changing behaviour\n"
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), rows("not compared"))
+def test_nothing_compared(
+    versions: Repository, arguments: list[str], code: int, message: str
+) -> None:
+    refused(gram("diff", *arguments, cwd=versions.folder), code, message)
+
+
+def test_outside_a_repository_a_missing_file_is_told(tmp_path: Path) -> None:
+    above = {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    done = gram("diff", "HEAD", "x.gram", cwd=tmp_path, **above)
+    refused(done, 2, "HEAD: no such file, and no such revision in git")

@@ -1,4 +1,4 @@
-"""Recorded runs at the command line: shown again, compared with changed programs, timed."""
+"""``gram run`` of programs, and recorded runs: shown again, compared, gone on with, timed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import fcntl
 import json
 import re
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -15,11 +16,121 @@ import pytest
 
 from interp import LimitError, Limits, ScriptedModel, hello_world_tool_library, load, run
 from interp.machine import CallModel
-from tests.interp.cli.process import at, gram, refused, started, written
+from tests.interp.cli.process import HELLO, at, gram, printed, refused, rows, started, written
+from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
-from tests.paths import ROOT
 
-HELLO = ROOT / "examples" / "hello_world.gram"
+
+def test_a_terminal_shows_an_answer_as_it_comes(model_server: ModelServer, tmp_path: Path) -> None:
+    model_server.will_say(
+        tool_calls(("c1", "sayHello", {"personName": "Alice"}), content="Let me see."), "Hi, Alice."
+    )
+    told = tmp_path / "told"
+    with Terminal("run", HELLO, "hello", told=told, **at(model_server)) as terminal:
+        assert terminal.leaves() == 0
+
+    assert terminal.seen.splitlines() == ["Let me see.", "Hi, Alice."]
+    shown = 'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
+    assert told.read_text() == shown
+    assert model_server.requests[0]["stream"] is True
+
+
+def test_a_run_that_is_interrupted_ends_with_130(model_server: ModelServer, tmp_path: Path) -> None:
+    model_server.will_say(Answer(completion({"content": "late"}), silence=10))
+    answers = tmp_path / "answers"
+    with Terminal("run", HELLO, "hi", answers=answers, **at(model_server)) as terminal:
+        deadline = time.monotonic() + 30
+        while not model_server.requests and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert terminal.leaves_by("\x03") == 130
+
+    assert "Traceback" not in terminal.seen
+    assert answers.read_text() == ""
+
+
+@pytest.mark.parametrize(("program", "code", "message"), rows("refused programs"))
+def test_run_says_what_is_wrong(tmp_path: Path, program: str, code: int, message: str) -> None:
+    path = written(tmp_path / "p.gram", program)
+    refused(gram("run", path, "hello"), code, message)
+
+
+def test_a_function_that_cannot_be_a_tool_is_told_at_its_line(tmp_path: Path) -> None:
+    code = "from interp import tool\n\n@tool\ndef f(*words: str) -> str:\n    'Joins'\n"
+    written(tmp_path / "tools.py", code)
+    done = gram("tools", "--tools", "tools.py", "--print-gram", cwd=tmp_path)
+    refused(done, 4, "parameter names; write out each parameter")
+    assert done.stderr.startswith('tools.py:3: tool "f": *words gives')
+    assert done.stderr.count("tools.py") == 1
+
+
+HELLO_ALICE = ("run", HELLO, "I'm Alice, hello", "--offline", "--approve")
+
+
+def test_without_a_terminal_what_has_to_be_asked_is_denied_and_said() -> None:
+    done = gram(*HELLO_ALICE, "ask")
+    printed(done, 0, "denied, not run: nobody is there to approve it")
+    assert 'sayHello(personName: "Alice"): denied, because there is no terminal' in done.stderr
+
+
+def test_limits_are_set_on_the_command_line() -> None:
+    limited = gram(*HELLO_ALICE, "all", "--limit", "iterations=0")
+    answered = gram(*HELLO_ALICE, "all", "--limit", "iterations=0", "--limit", "on_limit=answer")
+    refused(limited, 5, "limit: iterations")
+    printed(answered, 0, "not run: the run has reached 0 rounds")
+
+
+def test_an_unreachable_endpoint_is_one_message() -> None:
+    done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+    assert done.returncode == 4
+    assert done.stderr.startswith("cannot connect to http://127.0.0.1:9/v1")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("1 / 0\n", "ZeroDivisionError: division by zero"),
+        ("def f(:\n", "SyntaxError: "),
+        ("exit(3)", "SystemExit: 3"),
+    ],
+)
+def test_a_file_of_tools_that_fails_names_its_line(tmp_path: Path, text: str, reason: str) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(text)
+    for path in (tools, Path("tools.py")):
+        done = gram("run", HELLO, "hi", "--offline", "--tools", str(path), cwd=tmp_path)
+        assert done.returncode == 4
+        assert done.stderr.startswith(f"{path} fails: {reason}")
+        assert done.stderr.endswith(f"\n  at {path}:1\n")
+
+
+def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.gram", "(a)-->(b)")
+    done = gram("check", path)
+    assert (done.returncode, "no agent here" in done.stderr) == (0, True)
+
+
+def test_check_judges_schedules_and_cases(tmp_path: Path) -> None:
+    (tmp_path / "s.gram").write_text(
+        '[a:Schedule {cron: "99 * * * *", program: "nowhere.gram", input: "x"}]\n'
+        '[b:Schedule {cron: "0 7 * * *", program: "s.gram", input: "x", tenan: "y"}]\n'
+    )
+    (tmp_path / "c.gram").write_text('[c:Case {input: "I am Alice", expectd: "Hello"}]')
+    (tmp_path / "c.csv").write_text("input,expectd\nhi,ho\n")
+
+    done = gram("check", "s.gram", "c.gram", "c.csv", cwd=tmp_path)
+
+    told = [line for line in done.stdout.splitlines() if "error[" in line]
+    assert done.returncode == 1
+    assert told == [
+        's.gram:1:20: error[schedule] cron "99 * * * *" is not like "0 7 * * 1-5" (minute, hour, '
+        "day, month, day of the week)",
+        "s.gram:1:43: error[schedule] nowhere.gram: No such file or directory",
+        "s.gram:2:71: error[schedule] a schedule has no property tenan; did you mean tenant?",
+        "c.gram:1:40: error[near-column] expectd is not expected",
+        "c.csv:2:4: error[near-column] expectd is not expected",
+    ]
+
+
 CALL = completion(tool_calls(("1", "sayHello", {"personName": "Al"}), content="Let me see."))
 HI = tool_calls(("c1", "sayHello", {"personName": "Al"}))
 
@@ -43,7 +154,9 @@ def test_replay_prints_what_run_printed_without_a_key(file: Path) -> None:
 
 def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.gram"
-    changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
+    changed.write_text(
+        Path(HELLO).read_text().replace("friendly conversations", "short conversations")
+    )
 
     done = gram("replay", str(file), "--program", str(changed))
 
@@ -54,7 +167,7 @@ def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_pa
     as_json = gram("replay", str(file), "--program", str(changed), "--json")
     assert json.loads(as_json.stdout)["error"]["type"] == "ReplayError"
     assert (json.loads(as_json.stdout)["error"]["exit_code"], as_json.returncode) == (1, 1)
-    same = gram("replay", str(file), "--program", str(HELLO))
+    same = gram("replay", str(file), "--program", HELLO)
     assert (same.returncode, same.stdout) == (0, "Hello, Al.\n")
 
 
@@ -98,7 +211,7 @@ def test_a_recording_that_was_cut_off_says_where_it_ends(file: Path) -> None:
 
 def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_path: Path) -> None:
     file = str(tmp_path / "denied.run.gram")
-    gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
+    gram("run", HELLO, "hi", "--offline", "--approve", "ask", "--record", file)
     gram("resume", file, "--approve", "none")
     resumed, call = gram("trace", file).stdout.splitlines()[2:4]
     assert "resumed with" in resumed
@@ -133,7 +246,7 @@ def test_a_run_is_followed_while_another_process_records_it(tmp_path: Path) -> N
 
 def test_a_run_that_nobody_records_is_followed_to_what_it_waits_for(tmp_path: Path) -> None:
     file = str(tmp_path / "asked.run.gram")
-    gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
+    gram("run", HELLO, "hi", "--offline", "--approve", "ask", "--record", file)
     done = gram("trace", file, "--follow")
     *_, last = gram("trace", file, "--follow", "--json").stdout.splitlines()
     assert "waits for approval of sayHello" in done.stdout
@@ -212,12 +325,12 @@ def test_built_in_tools_replace_no_recorded_ones(shop: Path, model_server: Model
     (shop / "own.py").write_text(OWN)
     words = ["--record", "a.run.gram", "--approve", "ask"]
     model_server.will_say(HI, "Bye.")
-    asked = gram("run", str(HELLO), "hi", "--tools", "own.py", *words, cwd=shop, **at(model_server))
+    asked = gram("run", HELLO, "hi", "--tools", "own.py", *words, cwd=shop, **at(model_server))
     assert asked.returncode == 6
     assert "gram resume a.run.gram --tools own.py goes on; --approve all" in asked.stderr
 
     refused = gram("resume", "a.run.gram", "--approve", "all", cwd=shop, **at(model_server))
-    live = ["replay", "a.run.gram", "--program", str(HELLO), "--live", "tools"]
+    live = ["replay", "a.run.gram", "--program", HELLO, "--live", "tools"]
     replayed = gram(*live, cwd=shop)
     words = ["resume", "a.run.gram", "--approve", "all", "--tools", "own.py"]
     done = gram(*words, cwd=shop, **at(model_server))
@@ -235,7 +348,7 @@ def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: M
     file = tmp_path / "my run.gram"
     model_server.will_say(HI, HI, "Done.")
 
-    asked = gram("run", str(HELLO), "hi", "--record", str(file), "--approve", "ask", **keys)
+    asked = gram("run", HELLO, "hi", "--record", str(file), "--approve", "ask", **keys)
     again = gram("resume", str(file), **keys)
     limited = gram("resume", str(file), "--approve", "all", "--limit", "iterations=1", **keys)
     done = gram("resume", str(file), "--limit", "iterations=2", "--json", **keys)
@@ -259,7 +372,7 @@ def test_trace_says_in_a_line_why_a_run_stopped(tmp_path: Path, model_server: Mo
     keys = at(model_server)
     model_server.will_say(Answer({"error": {"message": "bad thing"}}, status=400))
     file = tmp_path / "failed.run.gram"
-    assert gram("run", str(HELLO), "hi", "--record", str(file), **keys).returncode == 4
+    assert gram("run", HELLO, "hi", "--record", str(file), **keys).returncode == 4
     trace = gram("trace", str(file)).stdout
     assert " · stopped (" in trace
     assert "answered 400: bad thing) · 0 requests" in trace.splitlines()[0]
@@ -267,7 +380,7 @@ def test_trace_says_in_a_line_why_a_run_stopped(tmp_path: Path, model_server: Mo
 
 
 @pytest.mark.parametrize(
-    "words", [["replay", "{}"], ["trace", "{}"], ["graph", str(HELLO), "--run", "{}"]]
+    "words", [["replay", "{}"], ["trace", "{}"], ["graph", HELLO, "--run", "{}"]]
 )
 def test_a_run_is_read_from_standard_input(file: Path, words: list[str]) -> None:
     named = gram(*(each.format(file) for each in words))

@@ -1,13 +1,16 @@
-"""Talking to agents: ``run`` says something to one, ``chat`` takes message by message."""
+"""Commands on runs: ``run`` and ``chat`` begin them, ``resume`` goes on with one, ``replay`` and
+``trace`` show one."""
 
 from __future__ import annotations
 
 import errno
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import click
+from attrs import evolve
 
 import lenses_ext
 from gram import GramEncodeError, GramError
@@ -15,21 +18,28 @@ from gram.documents import resolved
 from gram.words import counted, did_you_mean
 from lenses_ext import Model, agent_name, view
 
-from ...errors import ConfigurationError
-from ...history.records import save_context
-from ...machine import AssistantRole, Given, UserRole, is_correction, parts_of
+from ...errors import ConfigurationError, ReplayError, RunTakenError
+from ...execution import Handler, LiveHandler, RunLog
+from ...history.records import RecordedRun, save_context
+from ...history.replaying import Replay, Timeline, follow, recorded, timeline
+from ...history.stores import Address, StoredRun, open_run
+from ...machine import AssistantRole, Given, Status, UserRole, is_correction, parts_of, start_again
 from ...models import OFFLINE, known_providers
-from ...programs import tools_in
+from ...programs import the_agent, tools_in
+from ...running import Run
 from ...shown import shortened
-from ..failures import shown
-from ..inputs.declaring import given_by, json_option, option, options_of
-from ..inputs.files import STDIN
+from ..failures import Refused, shown
+from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.files import STDIN, read_program
 from ..inputs.given_messages import attach_option, attached_file, input_option, said_to
-from ..inputs.options import TalkOptions
+from ..inputs.libraries import ToolOptions
+from ..inputs.options import AnsweringOptions, TalkOptions
+from ..inputs.record_option import default_record, named_runs, run_argument
 from ..process import interruptible
-from ..talk import Talk
-from ..terminal.answers import answered_call
-from ..terminal.console import Lines, expect_other_file, note, tell
+from ..talk import Talk, how_to_resume
+from ..terminal import console
+from ..terminal.answers import JsonAnswers, Terminal, answered_call
+from ..terminal.console import Lines, expect_other_file, forbid, note, show, show_json_line, tell
 
 
 class _RunOptions(TalkOptions):
@@ -306,3 +316,178 @@ def converse(talk: Talk, lines: Lines) -> None:
             if not lines.is_typed:
                 raise
             tell(shown(failure))
+
+
+@click.command("resume")
+@run_argument
+@json_option
+@options_of(AnsweringOptions)
+def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
+    """Go on with a recorded run where it is recorded, and print its answer.
+
+    RUN is a run file, a run of a store such as runs.db#4f2a, or an id alone in the store that
+    GRAM_RECORD names, or in your own. Of a file with several turns the last one is meant.
+
+    Nothing that is recorded is asked or run again. What the options do not change stays as it was.
+    Calls that wait for approval are answered by --approve: all, none, or ask at the terminal.
+    """
+    log, kept = open_run(run, default_record())
+    kept.check()
+    shows = not options.no_reasoning
+    kind = JsonAnswers if as_json else Terminal
+    terminal = kind(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
+    with interruptible():
+        going_on: Run | Replay = Replay(kept)  # it is done, and shown again
+        if kept.state.status is not Status.DONE:
+            going_on = _resumed(log, kept, options, terminal)
+        try:
+            terminal.show_answer(going_on)
+        except BaseException as failure:  # how to resume is told, then it is raised again
+            terminal.end_line()
+            if isinstance(failure, GramError | OSError):
+                terminal.show_failure(going_on.state, failure)
+            is_open = going_on.state.status is not Status.DONE
+            if is_open and not isinstance(failure, RunTakenError):
+                tell(how_to_resume(str(Address.of(run)), going_on.state, options))
+            raise
+    if isinstance(log, StoredRun):
+        from ...workers import tell_workers  # imported late: most runs are in no queue
+
+        tell_workers(log.store, log.id)
+
+
+def _resumed(log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal: Terminal) -> Run:
+    """A run that goes on where it is recorded."""
+    changes = options.of_resumed_run(kept.state.limits)
+    library = options.library_for(kept)
+    if options.asks_before_servers:
+        changes["policy"] = options.policy(library)
+    changes["approve"], changes["record"] = terminal.ask, log
+    with options.hinting():
+        return Run(kept.state, library, **changes)
+
+
+class _ReplayOptions(ToolOptions):
+    """The options of ``gram replay``."""
+
+    program: str | None = option("Run this program on what was recorded.", "FILE")
+    agent: str | None = given_by(agent_option)
+    live: tuple[Literal["model", "tools"], ...] = option(
+        "What is real where the recording does not fit: the model, or the tools."
+    )
+    as_json: bool = given_by(json_option)
+
+    def __attrs_post_init__(self) -> None:
+        if self.program is None and (self.live or self.named_tools or self.agent):
+            raise click.UsageError(
+                "--live, --tools, --mcp, --openapi and --agent need --program FILE"
+            )
+        if self.named_tools and "tools" not in self.live:
+            raise click.UsageError("--tools, --mcp and --openapi need --live tools")
+
+
+@click.command("replay")
+@run_argument
+@options_of(_ReplayOptions)
+def replay_command(run: str, options: _ReplayOptions) -> None:
+    """Show a recorded run, as it was shown: no model, key or tool is needed.
+
+    RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id
+    alone in the store that GRAM_RECORD names, or in your own; or - for standard input.
+
+    With --program, a changed program gets the recorded answers up to the first request that
+    differs. The difference is shown, unless --live says who answers from there on. Exits with 1 if
+    something differs, or if the recording ends before the run does.
+    """
+    program = options.program
+    forbid(run == program == STDIN, "standard input cannot be both the run and the program")
+    terminal = JsonAnswers() if options.as_json else Terminal()
+    changed = program and the_agent(read_program(program), options.agent, by="replay")
+    for kept in named_runs(run):
+        if not changed:
+            _replay(Replay(kept), terminal)
+            continue
+        state = start_again(kept.first, changed).state
+        real: dict[str, Handler] = {}
+        if options.live:
+            library = options.library_for(kept) if "tools" in options.live else None
+            with options.hinting():
+                handler = LiveHandler.of(state, library, approve=terminal.ask)
+            real = dict.fromkeys(options.live, handler)
+        _replay(Run(state, handler=recorded(kept, **real)), terminal)
+
+
+def _replay(run: Run | Replay, terminal: Terminal) -> None:
+    """Show a run; the answer is no if it differs from what was recorded."""
+    try:
+        with interruptible():
+            terminal.show_answer(run)
+    except (GramError, OSError) as error:
+        failure = Refused(str(error)) if isinstance(error, ReplayError) else error
+        terminal.end_line()
+        terminal.show_failure(run.state, failure, named=type(error).__name__)
+        raise failure from None
+
+
+@click.command("trace")
+@run_argument
+@click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
+@json_option
+@click.option("--html", "out", metavar="OUT", help="Write the run as one page for a browser.")
+def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None:
+    """Show a recorded run: who was asked, what was called, how long it took.
+
+    RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id
+    alone in the store that GRAM_RECORD names, or in your own; or - for standard input.
+
+    A run that is still going on is shown as far as it is; with --follow each step is shown as it
+    ends (with --json on a line of its own), and at the end what the run came to and waits for.
+
+    A line has the position, the seconds after the run began, the seconds it took, and what it was.
+    What happens inside an agent or a workflow is shown below it; with --follow it comes first.
+    """
+    from ...views import lines, run_page  # imported late, as what follows: a talk needs none
+
+    if out is not None:
+        console.expect_a_name(out, "--html")
+        console.expect_other_file(out)
+        forbid(is_followed or as_json, "--html is for itself, without --follow and --json")
+        console.write_result(out, run_page(named_runs(run)[-1]), private=True)
+        if out != "-":
+            console.note(f"gram: the page of the run is in {out}")
+    elif is_followed:
+        forbid(run == STDIN, "--follow needs the name of a run, and - is standard input")
+        show_followed(follow(run, record=default_record()), as_json=as_json)
+    else:
+        found = [timeline(each) for each in named_runs(run)]
+        values = [each.to_json() for each in found] if as_json else []
+        value = values[0] if len(values) == 1 else values
+        console.show_result(as_json, value, (line for each in found for line in lines(each)))
+
+
+def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
+    """Show a run while it happens: each step as it ends, and at the end what it came to.
+
+    Args:
+        timelines: the run, again whenever it has gone on.
+        as_json: whether each step is a JSON object on a line of its own.
+    """
+    from ...views import RunLines, summary
+
+    shown = 0
+    found: Timeline | None = None
+    for found in timelines:
+        ended = [each for each in found.in_order if not each.is_open]
+        view = RunLines(found)
+        for entry in ended[shown:]:
+            if as_json:
+                show_json_line(evolve(entry, children=()).to_json())
+            else:
+                show(view.line(entry, by_whom=entry.level > 0))
+        shown = len(ended)
+    if found is not None and as_json:
+        show_json_line({**found.to_json(), "entries": []})
+    elif found is not None:
+        for entry in found.waits_for:
+            show(view.line(entry, by_whom=entry.level > 0))
+        show(summary(found))
