@@ -211,7 +211,8 @@ class StreamedReply(StreamedPieces):
     def _call_of(self, part: Mapping[str, Any]) -> _Call:
         """The call that a part belongs to: by its index, and by its id where that is missing.
 
-        Some servers send several calls under one index, or without any: a new id tells them apart.
+        Some servers send several whole calls under one index, or without any. A new id tells them
+        apart; without ids, a call is over when its arguments are whole and another has some.
         """
         id_, index, function = _id(part), part.get("index"), _function_in(part)
         index = index if type(index) is int else None
@@ -223,7 +224,8 @@ class StreamedReply(StreamedPieces):
             known = self._known.get(id_)
         else:
             known = self._calls[-1] if self._calls else None
-        if known is None:
+        is_begin = not id_ and function.get("name") and function.get("arguments")
+        if known is None or (is_begin and known.is_whole()):
             known = _Call(len(self._calls) if index is None else index)
             self._calls.append(known)
             if index is not None:
@@ -263,6 +265,13 @@ class _Call:
         self._name = self._name or function.get("name")
         if (given := function.get("arguments")) is not None:
             self._arguments.append(given if isinstance(given, str) else json_text(given))
+
+    def is_whole(self) -> bool:
+        """Whether the arguments so far are a JSON object."""
+        self._arguments = ["".join(self._arguments)]
+        if not self._arguments[0].rstrip().endswith("}"):
+            return False  # parsing all that came so far, with every part, takes long
+        return isinstance(json_or_text(self._arguments[0]), Mapping)
 
     def as_json(self) -> dict[str, Json]:
         """The call as it is in a completion."""

@@ -88,6 +88,16 @@ EVENTS: dict[str, tuple[list[Any], Message]] = {
         [delta(tool_calls=[{"index": 0, "function": {"name": "f", "arguments": None}}]), DONE],
         said("", ("f", "")),
     ),
+    "calls without index and id": (
+        [delta(tool_calls=[part(None, each, name="f")]) for each in ('{"a": 1}', '{"a": 2}')]
+        + [delta(finish="stop")],
+        said("", ("f", '{"a": 1}'), ("f", '{"a": 2}')),
+    ),
+    "two calls under one index": (
+        [delta(tool_calls=[part(0, each, name=each[2])]) for each in ('{"f": 1}', '{"g": 2}')]
+        + [delta(finish="stop")],
+        said("", ("f", '{"f": 1}'), ("g", '{"g": 2}')),
+    ),
     "a name in every part": (
         [delta(tool_calls=[part(0, each, name="f")]) for each in ("", '{"a":', "1}", "")]
         + [delta(finish="tool_calls")],
