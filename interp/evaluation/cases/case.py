@@ -8,7 +8,7 @@ from hashlib import sha256
 from math import inf
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import Converter, field, frozen
 
 from gram import ArgumentError, Diagnostic, Pattern, Source, Span
 from gram.words import did_you_mean
@@ -226,20 +226,17 @@ COLUMNS: Final = (*READERS, *_BESIDE)
 """The columns that have a meaning; all others are free."""
 
 
-def _read(name: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What reads an argument of `Case`; None stays None."""
-
-    def convert(given: Any) -> Any:
-        try:
-            return None if given is None else read(given)
-        except ValueError as error:
-            raise ArgumentError(f"Case: {name} {error}") from None
-
-    return convert
+def _read(given: Any, attribute: Any) -> Any:
+    """Reads an argument of `Case`; None stays None."""
+    name = attribute.name.removesuffix("_")
+    try:
+        return None if given is None else READERS.get(name, names_of)(given)
+    except ValueError as error:
+        raise ArgumentError(f"Case: {name} {error}") from None
 
 
-def _written(name: str, default: Any = None) -> Any:
-    return field(default=default, converter=_read(name, READERS.get(name, names_of)))
+def _written(default: Any = None) -> Any:
+    return field(default=default, converter=Converter(_read, takes_field=True))
 
 
 def _conversation(messages: Iterable[machine.Message]) -> ConversationContext:
@@ -286,19 +283,19 @@ class Case:
     attachments: tuple[File, ...] = ()
     after: ConversationContext = field(default=empty_context, converter=_conversation)
     expected: Json = ANY_ANSWER
-    contains: tuple[str, ...] | None = _written("contains")
-    matches: tuple[str, ...] | None = _written("matches")
-    json: Mapping[str, Json] | None = _written("json")
-    schema: Mapping[str, Json] | None = _written("schema")
-    calls: tuple[ExpectedCall, ...] | None = _written("calls")
-    judge: tuple[str, ...] | None = _written("judge")
-    not_: Mapping[str, Any] | None = _written("not")
-    max_seconds: float | None = _written("max_seconds")
-    max_tokens: float | None = _written("max_tokens")
-    max_cost: float | None = _written("max_cost")
-    max_calls: float | None = _written("max_calls")
-    checks: tuple[str, ...] = _written("checks", ())
-    tags: tuple[str, ...] = _written("tags", ())
+    contains: tuple[str, ...] | None = _written()
+    matches: tuple[str, ...] | None = _written()
+    json: Mapping[str, Json] | None = _written()
+    schema: Mapping[str, Json] | None = _written()
+    calls: tuple[ExpectedCall, ...] | None = _written()
+    judge: tuple[str, ...] | None = _written()
+    not_: Mapping[str, Any] | None = _written()
+    max_seconds: float | None = _written()
+    max_tokens: float | None = _written()
+    max_cost: float | None = _written()
+    max_calls: float | None = _written()
+    checks: tuple[str, ...] = _written(())
+    tags: tuple[str, ...] = _written(())
     cluster: str | None = None
     columns: Mapping[str, Json] = field(factory=dict)
     program: str | None = None

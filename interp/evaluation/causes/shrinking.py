@@ -19,12 +19,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from attrs import asdict, define, evolve, field, fields_dict, frozen
+from attrs import define, evolve, field, fields_dict, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import GramError, Pattern, walk, write_atomically
 from gram.errors import expect
-from gram.words import counted
 
 from ...errors import ConfigurationError, ModelError, ReplayError
 from ...execution import LiveHandler, ModelChoice, named_model
@@ -449,11 +448,5 @@ def write_folder(
     write_atomically(place / PROGRAM, program_text(state.agent)[0].rstrip("\n") + "\n")
     write_atomically(place / CASES, f"{write_json(row)}\n")
     write_atomically(place / RUN, run_text(state, shrunk.library))
-    usual = asdict(Limits(), recurse=False)
-    counts = {
-        "attachment": len(run.attachments),
-        "model": run.model is not None,
-        "setting": len(run.settings),
-        "limit": sum(getattr(run.limits, name) != of for name, of in usual.items()),
-    }
-    return [counted(int(count), what) for what, count in counts.items() if count]
+    own = {"files": run.attachments, "model": run.model, "settings": run.settings}
+    return [name for name, each in own.items() if each] + ["limits"] * (run.limits != Limits())

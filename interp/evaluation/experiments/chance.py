@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from attrs import frozen
 
 from gram import ArgumentError
-from gram.errors import expect
 from gram.extras import install
 
 from ...errors import ConfigurationError
@@ -338,7 +337,6 @@ def power_of(
     them go one way (Duffy 1984, Asymptotic and exact power for the McNemar test and its analogue
     with R controls per case, Biometrics 40, 1005-1015).
     """
-    expect(cases, int, "cases", by="power_of")
     import numpy as np
     from scipy import stats
 

@@ -511,7 +511,7 @@ def what_it_finds(plan: Plan) -> Iterator[str]:
         if not group:
             continue
         runs = plan.repeats * min(len(side) for each in group for side in (each.minus, each.plus))
-        for words, size in _sizes(cases, runs, plan.alpha, is_rate=is_rate):
+        for words, size in _sizes(cases, runs, plan.alpha, is_rate=is_rate).items():
             size = size and size * max(1, kind)  # a pair is twice what its groups differ by
             if size is None or (is_rate and size > max(1, kind)):
                 yield f"{counted(cases, unit)} are too few to find {what}{among} ({words})"
@@ -523,9 +523,7 @@ def what_it_finds(plan: Plan) -> Iterator[str]:
                 )
 
 
-def _sizes(
-    cases: int, runs: int, alpha: float, *, is_rate: bool
-) -> Iterator[tuple[str, float | None]]:
+def _sizes(cases: int, runs: int, alpha: float, *, is_rate: bool) -> dict[str, float | None]:
     """What is found, by what has to be assumed of the cases.
 
     Args:
@@ -536,10 +534,9 @@ def _sizes(
     """
     if not is_rate:
         words = "in standard deviations of the cases' differences"
-        yield words, findable(cases, deviation=1.0, alpha=alpha)
-    elif runs > 1:
+        return {words: findable(cases, deviation=1.0, alpha=alpha)}
+    if runs > 1:
         words = "each run an even chance, effects alike in all cases"
-        yield words, findable_rate(cases, runs, alpha=alpha)
-    else:
-        for words, lost in (("where no case is lost", 0.0), ("where one in ten is", 0.1)):
-            yield words, findable(cases, lost=lost, alpha=alpha)
+        return {words: findable_rate(cases, runs, alpha=alpha)}
+    lost = {"where no case is lost": 0.0, "where one in ten is": 0.1}
+    return {words: findable(cases, lost=share, alpha=alpha) for words, share in lost.items()}

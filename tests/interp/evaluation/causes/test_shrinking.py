@@ -120,7 +120,7 @@ def test_a_run_that_reaches_a_limit_is_shrunk_by_its_error(tmp_path: Path) -> No
     assert found.state.stopped
     assert len(found.state.events) < 5
     assert not found.state.agent.elements
-    assert "1 limit" in write_folder(found, tmp_path / "out")
+    assert "limits" in write_folder(found, tmp_path / "out")
 
 
 def test_a_later_turn_is_a_case_after_a_conversation(tmp_path: Path) -> None:
