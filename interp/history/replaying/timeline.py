@@ -121,15 +121,14 @@ class _Reader:
                     yield Entry((), "change", _who(step.state), "", "done", arguments=changes)
             case machine.TimeUp() | machine.CostReached():
                 yield Entry((), "stop", _who(step.state), "", "failed", error=step.state.stopped)
-        for each in self._happened(step.happened, step.before, event):
-            ran = isinstance(event, machine.ToolReturned | CallFailed) and each.at == event.at
-            yield evolve(each, seconds=step.seconds) if ran and each.kind == "tool" else each
+        yield from self._happened(step.happened, step.before, event, step.seconds)
 
     def _happened(
         self,
         happened: Iterable[machine.Happened],
         before: State,
         event: machine.Event | None = None,
+        seconds: float | None = None,
     ) -> Iterator[Entry]:
         """The entries of what has happened in a step.
 
@@ -137,16 +136,15 @@ class _Reader:
             happened: what has happened.
             before: the State that the event was folded into.
             event: the event, or None at the start.
+            seconds: how long the effect took that it answers, if that is known.
         """
         answered = {each.at for each in happened if isinstance(each, ToolFinished)}
         called: dict[Position, Ended] = {}
+        ran = event.at if isinstance(event, machine.ToolReturned | CallFailed) else None
         for each in happened:
             match each:
                 case ToolFinished():
-                    ran = (
-                        isinstance(event, machine.ToolReturned | CallFailed) and event.at == each.at
-                    )
-                    entry = _call(each, called.get(each.at), ran)
+                    entry = _call(each, called.get(each.at), each.at == ran, seconds)
                 case machine.CallDropped():
                     entry = self._open(before, each.effect)
                     entry = evolve(entry, how="dropped", error=machine.NOT_WAITED_FOR)
@@ -172,15 +170,11 @@ class _Reader:
 
     def _open(self, state: State, effect: machine.Effect) -> Entry:
         """An effect that has no answer yet."""
-        started = self._begun.get(effect.at)
-        how: How = "running" if effect.at in self._begun else "waiting"
+        at, who, started = effect.at, _who(state, effect.at), self._begun.get(effect.at)
+        how: How = "running" if at in self._begun else "waiting"
         if isinstance(effect, CallModel):
-            model = str(effect.request.model)
-            return Entry(effect.at, "model", _who(state, effect.at), model, how, started=started)
-        call = Entry(
-            effect.at, "tool", _who(state, effect.at), effect.name, how, effect.arguments,
-            started=started,
-        )  # fmt: skip
+            return Entry(at, "model", who, str(effect.request.model), how, started=started)
+        call = Entry(at, "tool", who, effect.name, how, effect.arguments, started=started)
         if isinstance(effect, machine.Ask):
             return evolve(call, how="asked", may_have_run=effect.may_have_run)
         return call
@@ -208,14 +202,15 @@ def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
     )
 
 
-def _call(answered: ToolFinished, called: Ended | None, ran: bool) -> Entry:
+def _call(answered: ToolFinished, called: Ended | None, ran: bool, seconds: float | None) -> Entry:
     """The entry of a call, and of the agent or workflow that was called."""
     call = answered.invocation
     kind: Kind = called.kind if called else "tool"
     how: How = "done" if call.error is None else "failed" if ran or called else "refused"
     error = _error(called, call.error) if called else call.error
     given = (call.agent_name, call.tool_name, how, call.args_text, call.result_text, error)
-    return Entry(answered.at, kind, *given, files=call.files)
+    took = seconds if ran and not called else None
+    return Entry(answered.at, kind, *given, files=call.files, seconds=took)
 
 
 def _ended(ended: Ended) -> Entry:

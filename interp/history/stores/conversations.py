@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .run_store import RunStore
 
 _A_PAGE: Final = 50
+_OF_IT: Final = "FROM gram_conversations WHERE name = ?"
 _SAY_AGAIN: Final = "hint: say it again, in a new turn"
 
 
@@ -41,16 +42,12 @@ class Conversation:
         return self.store.database
 
     def __len__(self) -> int:
-        return int(self._of_row("size") or 0)
+        return int(self._database.value(f"SELECT size {_OF_IT}", self.name) or 0)
 
     @property
     def program(self) -> str:
         """The path of the program that it is with, or ""."""
-        return str(self._of_row("program") or "")
-
-    def _of_row(self, column: str) -> Any:
-        sql = f"SELECT {column} FROM gram_conversations WHERE name = ?"
-        return self._database.value(sql, self.name)
+        return str(self._database.value(f"SELECT program {_OF_IT}", self.name) or "")
 
     @property
     def context(self) -> ConversationContext:
