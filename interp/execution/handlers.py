@@ -254,10 +254,9 @@ class LiveHandler:
             case CallModel():
                 with _failing_as("model", ModelError):
                     try:
-                        if not (self._is_of_user and self.model.has_coroutines):
-                            reply = await self._reply(effect, report)
-                        else:
-                            reply = await in_loop_of_user(lambda: self._reply(effect, report))
+                        ask = partial(self._reply, effect, report)
+                        is_theirs = self._is_of_user and self.model.has_coroutines
+                        reply = await (in_loop_of_user(ask) if is_theirs else ask())
                     except ModelError as error:
                         if not (effect.is_for_summary and error.code in SAYS_NOTHING):
                             raise
@@ -350,8 +349,8 @@ def event_without_keys(event: Event, keys: Keys | None) -> Event:
     return clean
 
 
-_OURS: Final = ("at", "role", "model", "tried")
-"""The parts of events that the program and the machine say."""
+_OURS: Final = ("at", "role", "model", "tried", "exception")
+"""The parts of events that the program and the machine say, and what a tool raised."""
 
 
 def _clean(value: Any, keys: Keys) -> Any:

@@ -307,13 +307,12 @@ class ApprovalPolicy:
 
     def to_pattern(self) -> Pattern:
         """The policy as gram writes it; see `from_pattern`."""
-        labels = {decision: label for label, decision in _LABELS.items()}
         rules = []
         for rule in self.rules:
             properties: dict[str, Any] = {"tool": rule.tool}
             if rule.arguments:
                 properties["arguments"] = rule.arguments
-            rules.append(Pattern(Subject("", {labels[rule.decision]}, properties)))
+            rules.append(Pattern(Subject("", {rule.decision.capitalize()}, properties)))
         return Pattern(Subject("", {POLICY}, {"otherwise": self.otherwise}), rules)
 
     @classmethod

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import define
 
 import interp
 from gram import loads_one
@@ -43,6 +44,16 @@ def escaped(text: str) -> str:
 ARGUMENTS = f'{{"{escaped(KEY)}": ["{escaped(KEY)}"]}}'
 CALL = interp.ToolCall(KEY, KEY, ARGUMENTS, f'{{"a":{json.dumps(KEY)}}}')
 ECHO = f'{{"thought": "{escaped(KEY)}"}}'
+
+
+@define
+class Broken(Exception):  # noqa: N818  # an error as users write it
+    """An exception that attrs has made."""
+
+    key: str
+
+
+BROKEN = Broken(KEY)
 EVENTS: list[Event] = [
     ModelReplied(
         (0,),
@@ -83,12 +94,14 @@ def test_an_event_without_a_key_stays_as_it_is() -> None:
     for event in (
         ModelReplied((0,), message, server="http://customer"),
         ToolReturned((0, 0), '{"customer": "lm-studio"}'),
-        CallFailed((0, 0), "no customer\x00", ValueError()),
+        CallFailed((0, 0), "no customer\x00", BROKEN),
         Decided((0, 0), True),
         TimeUp(),
         Resumed(),
     ):
-        assert event_without_keys(event, known_keys()) == event
+        clean = event_without_keys(event, known_keys())
+        assert clean == event
+        assert getattr(clean, "exception", None) in (None, BROKEN)
 
 
 # --- in runs
