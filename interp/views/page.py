@@ -120,7 +120,7 @@ def _shown(cell: Cell) -> Content:
 # --- plots
 
 _WIDTH, _RIGHT, _ROW = 440, 20, 30
-_ACCENT, _FONT = "#2f8fb0", "system-ui, sans-serif"
+_ACCENT = "#2f8fb0"
 _LONGEST_LABEL = 19
 
 
@@ -191,18 +191,8 @@ def interval_plot(
         dot = element("circle", cx=x(row.value), cy=y, r=5.5, fill=_ACCENT)
         drawn.append(element("text", labels[index], x=left - 14, y=y + 4, text_anchor="end"))
         drawn.append(element("g", element("title", told), whole, *ends, dot))
-    return element(
-        "svg",
-        element("title", title),
-        drawn,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_WIDTH} {bottom + 22}",
-        width=_WIDTH,
-        role="img",
-        font_family=_FONT,
-        font_size=13,
-        fill="currentColor",
-    )
+    frame, shown = part("plot.svg"), markup_of(element("title", title), drawn)
+    return Markup(frame.format(width=_WIDTH, height=bottom + 22, drawn=shown).strip())
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, TypeAlias, Union
 
 from gram import Pattern, Subject, is_reference
@@ -59,7 +58,7 @@ def sequence(name: str, *steps: Step, description: str | None = None) -> Pattern
         ends.append(Pattern(Subject(label, {identity} if number > 1 else ())))
     edges = [Pattern(Subject(), two) for two in pairwise(ends)]
     arrows = [Pattern(WALK_SUBJECT, edges)] if len(edges) > 1 else edges
-    return _workflow("sequence", name, description, [*elements.values(), *arrows])
+    return _workflow("sequence", name, [*elements.values(), *arrows], description=description)
 
 
 def parallel(name: str, *steps: Step, description: str | None = None) -> Pattern:
@@ -78,7 +77,7 @@ def parallel(name: str, *steps: Step, description: str | None = None) -> Pattern
     [both:Workflow | left, right]
     """
     nodes = _different("parallel", _nodes("parallel", name, steps, description))
-    return _workflow("parallel", name, description, nodes)
+    return _workflow("parallel", name, nodes, description=description)
 
 
 def choice(
@@ -121,7 +120,7 @@ def choice(
     labelled = [Subject("", {WHEN}, {"is": from_json_value(answer)}) for answer in arms]
     labelled += [Subject("", {OTHERWISE})] * (otherwise is not None)
     arrows = [Pattern(label, (ends[0], end)) for label, end in zip(labelled, ends[1:], strict=True)]
-    return _workflow("choice", name, description, [*different, *arrows])
+    return _workflow("choice", name, [*different, *arrows], description=description)
 
 
 def for_each(
@@ -151,7 +150,7 @@ def for_each(
     nodes = _different("for_each", _nodes("for_each", name, (source, worker), description))
     ends = [Pattern(Subject(each.value.identity)) for each in nodes]
     label = Subject("", {EACH}, {} if at_once is None else {"at_once": at_once})
-    return _workflow("for_each", name, description, [*nodes, Pattern(label, ends)])
+    return _workflow("for_each", name, [*nodes, Pattern(label, ends)], description=description)
 
 
 def loop(
@@ -188,8 +187,8 @@ def loop(
     arrows = [Pattern(Subject(), two) for two in pairwise(ends)]
     if result is not None and result != names[-1]:
         arrows.append(Pattern(Subject(), (Pattern(Subject(result)), Pattern())))
-    record = {"max": max, "until": from_json_value(until)}
-    return _workflow("loop", name, description, [*nodes, *arrows], LOOP, record)
+    record = {"max": max, "until": from_json_value(until), "description": description}
+    return _workflow("loop", name, [*nodes, *arrows], LOOP, **record)
 
 
 # --- steps
@@ -233,14 +232,10 @@ def _different(by: str, nodes: list[Pattern]) -> list[Pattern]:
 
 
 def _workflow(
-    by: str,
-    name: str,
-    description: str | None,
-    elements: Iterable[Pattern],
-    label: str = WORKFLOW,
-    record: Mapping[str, Any] = MappingProxyType({}),
+    by: str, name: str, elements: Iterable[Pattern], label: str = WORKFLOW, **record: Any
 ) -> Pattern:
+    """The workflow, with the properties of its record that are not None."""
     if not name:
         raise FocusError(by, "value.identity", Pattern(), f"a {label.lower()} needs a name")
-    record = record if description is None else {**record, "description": description}
-    return with_elements(by, Pattern(Subject(name, {label}, record)), elements)
+    said = {key: value for key, value in record.items() if value is not None}
+    return with_elements(by, Pattern(Subject(name, {label}, said)), elements)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 from attrs import field, frozen
@@ -364,12 +364,10 @@ def merge_programs(
     return ProgramMerge(merged, found)
 
 
-def judge_merge(
-    base: Document | Project,
-    ours: Document | Project,
-    theirs: Document | Project,
-    merged: Document | Project,
-) -> tuple[MergeFault, ...]:
+_Side: TypeAlias = Document | Project
+
+
+def judge_merge(base: _Side, ours: _Side, theirs: _Side, merged: _Side) -> tuple[MergeFault, ...]:
     """The errors of a merged program that neither side has, with the changes that meet in each."""
     if not (new := new_errors(ours, merged)):
         return ()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from gram import Diagnostic, GramError, Pattern, Severity, Symbol, TreePath, Value
+from gram import Diagnostic, GramError, Pattern, Symbol, TreePath, Value
 from gram.words import nearest
 
 from ..schemas import KEYWORDS, KIND_OF, Keywords, NotJson, dump_json, to_json_value
@@ -59,17 +59,10 @@ class Faults(list[Diagnostic]):
     """The faults of one signature, each with the place it was read from."""
 
     def tell(
-        self,
-        code: str,
-        message: str,
-        element: Element,
-        part: str | None = None,
-        *,
-        severity: Severity = "error",
-        hint: str | None = None,
+        self, code: str, message: str, element: Element, part: str | None = None, **more: Any
     ) -> None:
-        """Note a fault of an element, or of one part of it."""
-        found = Diagnostic.of(code, message, element.pattern, part, severity=severity, hint=hint)
+        """Note a fault of an element, or of one part of it; the rest is as for `Diagnostic.of`."""
+        found = Diagnostic.of(code, message, element.pattern, part, **more)
         self.append(found.below(*element.path))
 
 

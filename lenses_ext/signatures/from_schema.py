@@ -155,7 +155,7 @@ class _SchemaReader:
             type = Type(labels, *self._inside(labels, rest, level + 1))
         else:
             type = Type(_JUST_ANY if labels <= COMBINATORS.keys() else labels)
-        return self.with_keywords(type, rest, schema, null_means_none=optional)
+        return self.with_keywords(type, rest, schema, optional=optional)
 
     def _labels(self, rest: dict[str, Any]) -> frozenset[str]:
         """The labels of a schema; the keyword that they replace is taken out of ``rest``."""
@@ -221,16 +221,11 @@ class _SchemaReader:
         return next(iter(labels)) if not rest and len(labels) == 1 else None
 
     def with_keywords(
-        self,
-        type: Type,
-        rest: dict[str, Any],
-        schema: dict[str, Any],
-        *,
-        null_means_none: bool = False,
+        self, type: Type, rest: dict[str, Any], schema: dict[str, Any], *, optional: bool = False
     ) -> Type:
         """A type with keywords; those that a record would misread are kept apart."""
         apart = {key for key in rest if key in values.RESERVED_KEYS or not key or "\0" in key}
-        if id(schema) in self.misfits and not (null_means_none and rest["default"] is None):
+        if id(schema) in self.misfits and not (optional and rest["default"] is None):
             apart.add("default")
         keywords = Keywords.of(rest)
         return evolve(type, keywords=keywords.without(*apart), foreign=keywords.only(*apart))

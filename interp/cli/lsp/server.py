@@ -31,11 +31,7 @@ from .open_files import Meaning, OpenFile, Positions
 PAUSE = 0.2
 """How many seconds after the last key faults are looked for."""
 
-_SEVERITIES = {
-    "error": lsp.DiagnosticSeverity.Error,
-    "warning": lsp.DiagnosticSeverity.Warning,
-    "info": lsp.DiagnosticSeverity.Information,
-}
+_SEVERITIES = dict(zip(("error", "warning", "info"), lsp.DiagnosticSeverity, strict=False))
 
 
 class GramServer(LanguageServer):
@@ -128,12 +124,9 @@ class GramServer(LanguageServer):
             if not fault.fix or span is None or span.start > end or span.end < start:
                 continue
             edits = [lsp.TextEdit(file.places.range(each.span), each.text) for each in fault.fix]
-            yield lsp.CodeAction(
-                f"Mend: {fault.hint or fault.message}",
-                kind=lsp.CodeActionKind.QuickFix,
-                diagnostics=[_shown(file, fault)],
-                edit=lsp.WorkspaceEdit(changes={uri: edits}),
-            )
+            title, kind = f"Mend: {fault.hint or fault.message}", lsp.CodeActionKind.QuickFix
+            edit = lsp.WorkspaceEdit(changes={uri: edits})
+            yield lsp.CodeAction(title, kind, [_shown(file, fault)], edit=edit)
 
     # --- names
 

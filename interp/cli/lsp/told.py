@@ -284,12 +284,9 @@ def _names(meaning: Meaning, offset: int) -> Iterator[CompletionItem]:
     seen = {name: it for each in meaning.both for name, it in each.seen_at(offset).items()}
     for name, meant in seen.items():
         description = meant.value.properties.get("description")
-        yield CompletionItem(
-            name,
-            kind=lsp.CompletionItemKind.Function,
-            detail=kind_of(meant),
-            documentation=description if isinstance(description, str) else None,
-        )
+        item = CompletionItem(name, kind=lsp.CompletionItemKind.Function, detail=kind_of(meant))
+        item.documentation = description if isinstance(description, str) else None
+        yield item
 
 
 def _below(folder: Path, name: str) -> list[Path]:
@@ -340,14 +337,9 @@ def _symbols(file: OpenFile, patterns: tuple[Pattern, ...]) -> Iterator[lsp.Docu
             yield from below
             continue
         kind = next((kind for is_one, kind in _SYMBOL_KINDS if is_one(each)), lsp.SymbolKind.Object)
-        yield lsp.DocumentSymbol(
-            name=each.value.identity,
-            kind=kind,
-            range=file.places.range(spans.pattern),
-            selection_range=file.places.range(spans.identity),
-            detail=", ".join(sorted(each.value.labels)),
-            children=below,
-        )
+        whole, own = file.places.range(spans.pattern), file.places.range(spans.identity)
+        detail = ", ".join(sorted(each.value.labels))
+        yield lsp.DocumentSymbol(each.value.identity, kind, whole, own, detail, children=below)
 
 
 def folds(file: OpenFile) -> list[lsp.FoldingRange]:
