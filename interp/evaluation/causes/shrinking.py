@@ -17,7 +17,7 @@ from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import define, evolve, field, fields_dict, frozen
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -44,19 +44,8 @@ _Path: TypeAlias = tuple[Any, ...]
 V = TypeVar("V")
 
 
-class Place(NamedTuple):
-    """Where a part is.
-
-    Attributes:
-        path: its path.
-        may_go: whether the value may be without it.
-        whole: what it is a part of.
-    """
-
-    path: _Path
-    may_go: bool
-    whole: Any
-
+Place: TypeAlias = tuple[_Path, bool, Any]
+"""Where a part is: its path, whether the value may be without it, and what it is a part of."""
 
 Fields: TypeAlias = Mapping[type, Collection[str]]
 """Which attributes of classes have parts that may go; the attributes themselves stay."""
@@ -86,7 +75,7 @@ def minimal(
     while True:
         before, depth, left = value, 1, list[Place]()
         while level := list(parts.of(value, depth)):
-            removable = [[each.path] for each in level if each.may_go]
+            removable = [[path] for path, may_go, _ in level if may_go]
             value = _without_most(value, removable, parts, holds)
             left += level
             depth += 1
@@ -148,10 +137,10 @@ class _Parts:
         """The places of the parts that are so deep."""
         for key, part in self._opened(value)[0].items():
             if depth == 1:
-                yield Place((key,), type(value) not in self.fields, value)
+                yield (key,), type(value) not in self.fields, value
             else:
-                for inner in self.of(part, depth - 1):
-                    yield inner._replace(path=(key, *inner.path))
+                for path, may_go, whole in self.of(part, depth - 1):
+                    yield (key, *path), may_go, whole
 
     def without(self, value: Any, paths: Collection[_Path]) -> Any:
         """A value without the parts at some paths."""

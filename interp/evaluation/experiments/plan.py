@@ -409,9 +409,7 @@ class Folder:
         known = (*plan.cases, *plan.pilot)
         case = next(index for index, each in enumerate(known) if each.name == name)
         number = plan.arms.index(arm)
-        return self._address(f"{case + 1:04}-{repeat + 1}-{number + 1}-{file_name(arm)}")
-
-    def _address(self, run: str) -> Address:
+        run = f"{case + 1:04}-{repeat + 1}-{number + 1}-{file_name(arm)}"
         return Address(str(self.path / _RUNS), run)
 
     def write(self, plan: Plan, trial: Trial) -> None:
@@ -439,7 +437,7 @@ class Folder:
             case: str, scores: Any, run: str | None = None, digest: str = "", **told: Any
         ) -> Trial:
             scores = {name: Score(**score) for name, score in scores.items()}
-            address = None if run is None else self._address(run)
+            address = Address(str(self.path / _RUNS), run) if run else None
             return Trial(case=cases[case], scores=scores, run=address, **told)
 
         for each in entries_of(self.path / _RESULTS):

@@ -556,7 +556,10 @@ class Improvement:
 
     def to_json(self) -> dict[str, Json]:
         """Everything as JSON."""
-        found = self.comparison
+        found, differing = self.comparison, list[Json]()
+        for how, before, after in self.differing:
+            runs = {"program": self._run(before), "candidate": self._run(after)}
+            differing.append({"case": after.case.name, "was": how, **runs})
         return {
             "verdict": self.verdict,
             "sentence": self.sentence,
@@ -564,15 +567,7 @@ class Improvement:
             "diff": self.diff,
             "look": None if found is None else self.look,
             "comparison": None if found is None else asdict(found),
-            "differing": [
-                {
-                    "case": after.case.name,
-                    "was": how,
-                    "program": self._run(before),
-                    "candidate": self._run(after),
-                }
-                for how, before, after in self.differing
-            ],
+            "differing": differing,
             "spent": asdict(self.spent),
             "proposed": self.proposed,
             "refused": list(self.refused),
