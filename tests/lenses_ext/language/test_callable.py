@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gram import Pattern, loads_one
+from gram import loads_one
 from lenses_ext import FocusError, agent_type_signature, put, tool_spec_schema, view
 from lenses_ext.language import tool_spec_of
-from lenses_ext.signatures import parse_program, result_schema, write_program
+from lenses_ext.signatures import result_schema, write_program
 
 SHARED = "[a:Agent | (p::Person)==>(::Person), [t:Tool | (p::Person)==>(::Text)], [Person:Object]]"
 
@@ -71,24 +71,3 @@ def test_the_types_behind_a_signature_come_and_go_with_it() -> None:
     assert put(agent_type_signature, None, shared).elements == shared.elements[1:]
     with pytest.raises(FocusError, match="only another name for a type"):
         put(agent_type_signature, "(p::Id)==>(::Id)\n[Id:Key]\n[Key:String]", agent)
-
-
-def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None:
-    agent = loads_one("[a:Agent | (x)==>(y::Text)==>(::String)]")
-
-    with pytest.raises(FocusError, match='parameter "x" has no type'):
-        view(agent_type_signature, agent)
-    with pytest.raises(FocusError, match='parameter "x" has no type'):
-        put(agent_type_signature, "(x::Text)==>(::String)", agent)
-
-
-def test_a_document_keeps_its_other_bytes_when_a_signature_is_put() -> None:
-    document = parse_program("[a:Agent {x: 1} | // kept\n  (t:Tool)] // end")
-    (agent,) = document.patterns
-
-    changed = document.replace([put(agent_type_signature, "(x::Text)==>(::Text)", agent)])
-
-    assert "// kept" in changed.text
-    assert "// end" in changed.text
-    assert "(x::Text)==>(::Text)" in changed.text
-    assert isinstance(changed.patterns[0], Pattern)

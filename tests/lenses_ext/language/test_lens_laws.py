@@ -359,15 +359,6 @@ def test_a_getter_is_not_set_and_a_traversal_not_viewed_as_one() -> None:
         ext.create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, tool])
 
 
-def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None:
-    tool = parse("[t:Tool | (a::Text)==>(b::Text)]").patterns[0]
-
-    with pytest.raises(FocusError, match="no return type"):
-        view(ext.tool_spec_type_signature, tool)
-    with pytest.raises(FocusError, match="no return type"):
-        put(ext.tool_spec_type_signature, "(::String)", tool)
-
-
 def test_a_type_that_a_signature_does_not_define_is_a_name() -> None:
     document = parse(
         "[a:Agent | [t:Tool | (u::User)==>(::String)]] [User:Object | (name::Text)] [Id:String]"
