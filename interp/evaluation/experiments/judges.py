@@ -15,7 +15,7 @@ from typing import Any, Final, Unpack, cast
 
 from attrs import asdict, evolve, frozen
 
-from gram import ArgumentError, Diagnostic, dumps
+from gram import ArgumentError, dumps
 from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
 from lenses_ext import Model, ProgramLike, agent_model, view
@@ -241,8 +241,8 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
     if not cases:
         raise ArgumentError("measure_judge: there are no labelled answers")
     require_statistics()
-    if faults := [*_faults(cases)]:
-        raise ValidationError.of(faults)
+    for each in cases:
+        _expect_labelled(each)
     labels = {each.name: _SAID[_label(each)] for each in cases}
     judged: dict[str, Verdict] = {}
 
@@ -263,18 +263,17 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
     return MeasuredJudge(judge.name, found, judge.judge)
 
 
-def _faults(cases: Sequence[Case]) -> Iterator[Diagnostic]:
-    """What cases lack to be labelled answers; what all of them lack is told once."""
-    labels = "true or false, yes or no"
+def _expect_labelled(case: Case) -> None:
+    """Refuse a case that is no labelled answer."""
+    labels, columns = "true or false, yes or no", case.columns
     for column, holds in ((ANSWER, "what was answered"), (LABEL, labels)):
-        lacking = [each for each in cases if column not in each.columns]
-        for each in lacking[:1] if len(lacking) == len(cases) else lacking:
-            message = f'there is no {column}: the column "{column}" is {holds}'
-            yield each.fault("ill-typed", message, column, did_you_mean(column, each.columns))
-    for each in cases:
-        if LABEL in each.columns and _label(each) not in _SAID:
-            message = f'the column "{LABEL}" is {labels}, found "{_label(each)}"'
-            yield each.fault("ill-typed", message, LABEL)
+        message = f'there is no {column}: the column "{column}" is {holds}'
+        if column not in columns:
+            hint = did_you_mean(column, columns)
+            raise ValidationError.of([case.fault("ill-typed", message, column, hint)])
+    if _label(case) not in _SAID:
+        message = f'the column "{LABEL}" is {labels}, found "{_label(case)}"'
+        raise ValidationError.of([case.fault("ill-typed", message, LABEL)])
 
 
 def _label(case: Case) -> str:

@@ -109,7 +109,7 @@ def test_what_is_no_label_and_a_judge_of_numbers_are_refused(tmp_path: Path) -> 
         judged_by(untyped)
     with pytest.raises(ValidationError, match='c: the column "label" is true or false'):
         measure_judge(judge, [case])
-    with pytest.raises(ValidationError, match=r"c: there is no answer: (.|\n)* there is no label"):
+    with pytest.raises(ValidationError, match="c: there is no answer: "):
         measure_judge(judge, [Case(name="c", input="q")])
     labelled = [Case(name=n, input="q", columns={"answer": n, "label": "no"}) for n in "ab"]
     with pytest.raises(ValidationError, match="judge gave no verdict at all: ZeroDivisionError"):
