@@ -274,11 +274,6 @@ def test_each_run_has_a_server_of_its_own(servers: Path) -> None:
         assert "Hello for the 1. time in here" in "".join(entries)
 
 
-def test_servers_are_rehearsed_only_with_a_word(servers: Path) -> None:
-    refused(gram(*WITH_SERVERS, cwd=servers), 2, "a rehearsal invents arguments")
-    assert not (servers / "x").exists()
-
-
 def test_a_server_that_cannot_be_used_is_told_before_anything_runs(servers: Path) -> None:
     done = gram(*WITH_SERVERS, "--approve", "all", "--mcp", "no-such-program", cwd=servers)
     refused(done, 4, "arm A: ", "there is no program no-such-program")

@@ -83,7 +83,6 @@ PIPED: dict[str, tuple[list[Any], str, int, str, list[str], list[str]]] = {
     "what is not UTF-8 is one message": (
         [], "hello\udcff\n", 3, "", ["<stdin>:1:6: error[syntax] byte 0xff is not UTF-8"], []),
     "exit leaves": (["a"], "one\nexit\ntwo\n", 0, "a\n", [], ["one"]),
-    "quit leaves": (["a"], "one\nquit\ntwo\n", 0, "a\n", [], ["one"]),
     "/quit leaves": (["a"], "one\n/quit\ntwo\n", 0, "a\n", [], ["one"]),
     "/retry says the last message again instead": (
         ["a", "b", "c"], "/retry\none\ntwo\n/retry\n", 0, "a\nb\nc\n",
