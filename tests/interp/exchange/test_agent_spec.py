@@ -327,6 +327,16 @@ def test_a_flow_whose_steps_take_some_of_the_inputs_is_not_made() -> None:
     assert said.startswith('f: not made, as the input of "f" is not what "up" (0) takes')
 
 
+def test_a_flow_whose_workflow_would_have_other_edges_is_not_made() -> None:
+    tool = ServerTool(name="up", inputs=titled("x", default="d"), outputs=titled("r"))
+    start, step = StartNode(name="s", inputs=titled("q")), ToolNode(name="up", tool=tool)
+    end = EndNode(name="e", outputs=titled("r"))
+    flow = flow_of(edge(start, step), edge(step, end), data=[wire(step, "r", end, "r")])
+
+    said = 'f: not made, as a workflow of its steps differs between the start and "up"'
+    assert told(flow)[-1] == said
+
+
 def test_a_step_that_programs_have_not_is_told() -> None:
     start, end = StartNode(name="s"), EndNode(name="e")
     api = ApiNode(name="api", url="http://x", http_method="GET")
