@@ -9,12 +9,10 @@ from contextlib import aclosing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 
-from attrs import frozen
-
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
 from ..execution import AgentFinished, Observation, SaidBeforeCalls, TextDelta, ToolStarted
-from ..json_text import Json, json_or_text, read_json
+from ..json_text import Json, json_or_text
 from ..machine import (
     AgentFrame,
     AgentResponse,
@@ -24,7 +22,6 @@ from ..machine import (
     State,
     ToolFinished,
     ToolInvocation,
-    Usage,
     answer_schema_of,
     frame_at,
     response,
@@ -40,38 +37,6 @@ LOGGER: Final = logging.getLogger("interp.serving")
 
 _BUSY: Final = 1.0  # seconds after which a client may ask again
 _SILENCE: Final = 15.0  # seconds after which a comment says that the stream lives
-
-
-@frozen
-class Answer:
-    """What a client gets at the end.
-
-    Attributes:
-        text: the answer: a text, or JSON where the program declares a type.
-        usage: the tokens of the run.
-        is_cut: whether it was cut off at its length limit.
-        is_refusal: whether the model refused, and the text says why.
-        is_json: whether the text is JSON: a value of a type that the program declares.
-        asks: the calls that wait for a person; the text says so.
-    """
-
-    text: str
-    usage: Usage = Usage(0, 0)
-    is_cut: bool = False
-    is_refusal: bool = False
-    is_json: bool = False
-    asks: tuple[Ask, ...] = ()
-
-    @classmethod
-    def of(cls, response: AgentResponse) -> Answer:
-        """The answer that a run has given."""
-        is_json = response.is_typed and not response.is_text
-        return cls(response.content, response.usage, response.truncated, response.refused, is_json)
-
-    @property
-    def value(self) -> Json:
-        """The answer as a JSON value."""
-        return read_json(self.text) if self.is_json else self.text
 
 
 class Reply(Protocol):
@@ -108,6 +73,7 @@ class Exchange(Generic[R]):
     Attributes:
         run: the id of the run, "" until it has begun.
         reply: the reply, when the run has begun.
+        asks: the calls that wait for a person at its end; the answer says so.
         task: what drives the run; gives what it ends with.
     """
 
@@ -126,7 +92,7 @@ class Exchange(Generic[R]):
         self._serving, self._asked, self._begin, self._make = serving, asked, begin, reply
         self._news: asyncio.Queue[str | None] = asyncio.Queue()  # None is the last
         self._said, self._said_at = "", cast(At, ())
-        self.run = ""
+        self.run, self.asks = "", tuple[Ask, ...]()
         self.task = asyncio.create_task(self._drive())
         serving.going.add(self.task)
         self.task.add_done_callback(serving.going.discard)
@@ -152,7 +118,7 @@ class Exchange(Generic[R]):
                 return
             yield news
 
-    def ended(self) -> Answer:
+    def ended(self) -> AgentResponse:
         """The answer, when all was seen.
 
         Raises:
@@ -163,7 +129,7 @@ class Exchange(Generic[R]):
             raise end
         return end
 
-    async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> Answer:
+    async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> AgentResponse:
         """Wait for the answer; without anybody who waits for it, the run is let go.
 
         Args:
@@ -185,7 +151,7 @@ class Exchange(Generic[R]):
         if self._serving.record is None:
             self.task.cancel()
 
-    async def _drive(self) -> Answer | RefusedError:
+    async def _drive(self) -> AgentResponse | RefusedError:
         began, how = monotonic(), "cancelled"
         try:
             answer = await self._answer()
@@ -209,7 +175,7 @@ class Exchange(Generic[R]):
             LOGGER.info("%s %s in %.2f s", self._asked.model, how, took, extra=known)
             self._news.put_nowait(None)
 
-    async def _answer(self) -> Answer:
+    async def _answer(self) -> AgentResponse:
         """Drive the run to its end.
 
         Raises:
@@ -228,19 +194,20 @@ class Exchange(Generic[R]):
                         if self._asked.streams:
                             self._show(begun.state, each)
             state = begun.state
-        answer = self._waiting(state) if state.asks else Answer.of(response(state))
-        if self._asked.streams and not answer.is_refusal:
-            self._tell_rest(answer.text)
+        self.asks = state.asks
+        answer = self._waiting(state) if state.asks else response(state)
+        if self._asked.streams and not answer.refused:
+            self._tell_rest(answer.content)
         return answer
 
-    def _waiting(self, state: State) -> Answer:
-        """What is told of a run that waits for a person."""
+    def _waiting(self, state: State) -> AgentResponse:
+        """What is told of a run that waits for a person, as if it were its answer."""
         calls = ", ".join(f"{ask.name}({ask.arguments})" for ask in state.asks)
         told = f"Run {state.run_id} waits for approval of {calls}. `gram runs decide` answers"
         then = "; the next message of this conversation gives the result."
         if self._asked.conversation is None:
             then = ", and `gram resume` goes on."
-        return Answer(f"{told}{then}", state.usage, asks=state.asks)
+        return AgentResponse(f"{told}{then}", usage=state.usage)
 
     def _show(self, state: State, seen: Observation) -> None:
         match seen:

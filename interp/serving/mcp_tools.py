@@ -32,11 +32,11 @@ from lenses_ext.language import tool_spec_of
 from lenses_ext.weak_cache import memo
 
 from ..json_text import Json
-from ..machine import Ask, State, call_text
+from ..machine import AgentResponse, Ask, State, call_text
 from ..machine.contracts import WRAPPED, tool_to_json, wrapped
 from ..running import Run
 from ..shown import visible_text
-from .exchanges import Answer, Exchange
+from .exchanges import Exchange
 from .requests import Asked, RefusedError
 from .serving import Served, Serving, while_there
 
@@ -126,11 +126,11 @@ class AgentTools:
             if record is not None and run is not None:
                 begin = partial(served.decided, run, partial(_decision, replies), record)
             exchange = Exchange(self.serving, asked, begin, Progress)
-            answer, run = await exchange.end(tell), exchange.run
-            is_left_open = any(_place(ask) in replies for ask in answer.asks)
-            if not answer.asks or is_left_open or record is None or not _can_be_asked(context):
-                return _result(served.program, answer, run)
-            questions = {_place(ask): _question(run, ask) for ask in answer.asks}
+            answer, run, asks = await exchange.end(tell), exchange.run, exchange.asks
+            is_left_open = any(_place(ask) in replies for ask in asks)
+            if not asks or is_left_open or record is None or not _can_be_asked(context):
+                return _result(served.program, answer, run, is_open=bool(asks))
+            questions = {_place(ask): _question(run, ask) for ask in asks}
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 requests: types.InputRequests = {
                     place: types.ElicitRequest(params=each) for place, each in questions.items()
@@ -232,14 +232,16 @@ def _tool(program: Pattern) -> types.Tool:
     return types.Tool.model_validate(definition)
 
 
-def _result(program: Pattern, answer: Answer, run: str) -> types.CallToolResult:
+def _result(
+    program: Pattern, answer: AgentResponse, run: str, *, is_open: bool
+) -> types.CallToolResult:
     """The result of a call; where a schema is listed, what is not of it has to be an error."""
-    schema, result = _declared(program), types.CallToolResult(content=_said(answer.text))
+    schema, result = _declared(program), types.CallToolResult(content=_said(answer.content))
     result.meta = {RUN: run}
-    if answer.asks or answer.is_refusal:
-        result.is_error = answer.is_refusal or schema is not None
+    if is_open or answer.refused:
+        result.is_error = answer.refused or schema is not None
     elif schema is not None:
-        value = answer.value
+        value = answer.value if answer.is_typed else answer.content
         result.structured_content = value if wrapped(schema) is schema else {WRAPPED: value}
     return result
 

@@ -9,8 +9,7 @@ from time import time
 from typing import Any, Final, TypeAlias, Union
 
 from ..json_text import Json
-from ..machine import Usage
-from .exchanges import Answer
+from ..machine import AgentResponse, Usage
 from .requests import Asked, RefusedError
 
 
@@ -27,11 +26,11 @@ class ChatReply:
         self._head = {"id": f"chatcmpl-{run}", "created": int(time()), "model": asked.model}
         self._has_said = False
 
-    def whole(self, answer: Answer) -> dict[str, Json]:
+    def whole(self, answer: AgentResponse) -> dict[str, Json]:
         """The reply as one object."""
-        said = {"content": None, "refusal": answer.text}
-        if not answer.is_refusal:
-            said = {"content": answer.text, "refusal": None}
+        said = {"content": None, "refusal": answer.content}
+        if not answer.refused:
+            said = {"content": answer.content, "refusal": None}
         choice = {
             "index": 0,
             "message": {"role": "assistant", **said},
@@ -59,10 +58,10 @@ class ChatReply:
         """A chunk without choices, which clients skip that do not know it."""
         yield self._data([], gram={"type": kind, **fields})
 
-    def ended(self, answer: Answer) -> Iterator[str]:
+    def ended(self, answer: AgentResponse) -> Iterator[str]:
         """Why it ended, and the tokens if they are asked for."""
-        if answer.is_refusal and not self._has_said:
-            yield self._chunk({"refusal": answer.text})
+        if answer.refused and not self._has_said:
+            yield self._chunk({"refusal": answer.content})
         yield self._chunk({}, _finish(answer))
         if self._asked.with_usage:
             yield self._data([], usage=_usage(answer.usage, "prompt", "completion"))
@@ -79,8 +78,8 @@ class ChatReply:
         return event({**self._head, "object": "chat.completion.chunk", "choices": choices, **more})
 
 
-def _finish(answer: Answer) -> str:
-    return "length" if answer.is_cut else "stop"
+def _finish(answer: AgentResponse) -> str:
+    return "length" if answer.truncated else "stop"
 
 
 def _usage(usage: Usage, given: str, said: str) -> Json:
@@ -134,10 +133,10 @@ class ResponseReply:
         self._kind = "output_text"
         self._numbers = count()
 
-    def whole(self, answer: Answer) -> dict[str, Json]:
+    def whole(self, answer: AgentResponse) -> dict[str, Json]:
         """The reply as one object."""
-        kind = "refusal" if answer.is_refusal else "output_text"
-        for _ in (*self.said(answer.text, kind), *self.parted()):
+        kind = "refusal" if answer.refused else "output_text"
+        for _ in (*self.said(answer.content, kind), *self.parted()):
             pass  # nobody sees its events
         return self._ended(answer)
 
@@ -174,12 +173,12 @@ class ResponseReply:
         """An event of our own kind."""
         yield self._event(f"gram.{kind}", **fields)
 
-    def ended(self, answer: Answer) -> Iterator[str]:
+    def ended(self, answer: AgentResponse) -> Iterator[str]:
         """The end of the last item, and the whole response."""
-        if answer.is_refusal and not self._words:
-            yield from self.said(answer.text, "refusal")
+        if answer.refused and not self._words:
+            yield from self.said(answer.content, "refusal")
         yield from self.parted()
-        kind = "response.incomplete" if answer.is_cut else "response.completed"
+        kind = "response.incomplete" if answer.truncated else "response.completed"
         yield self._event(kind, response=self._ended(answer))
 
     def failed(self, error: RefusedError) -> Iterator[str]:
@@ -208,9 +207,9 @@ class ResponseReply:
         said = {"role": "assistant", "status": status, "content": [self._part]}
         return {"type": "message", "id": self._id, **said}
 
-    def _ended(self, answer: Answer) -> dict[str, Json]:
+    def _ended(self, answer: AgentResponse) -> dict[str, Json]:
         more = {"output": self._output, "usage": _usage(answer.usage, "input", "output")}
-        if answer.is_cut:
+        if answer.truncated:
             why = {"reason": "max_output_tokens"}
             return self._as_json("incomplete", incomplete_details=why, **more)
         return self._as_json("completed", **more)
