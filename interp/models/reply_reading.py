@@ -21,7 +21,7 @@ from lenses_ext import tool_spec_name, view
 from lenses_ext.language import wire_name
 
 from ..errors import ModelError, ValidationError
-from ..json_text import Json, write_json
+from ..json_text import Json, json_or_text, write_json
 from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
@@ -325,7 +325,7 @@ def call_in_text(tools: Iterable[Pattern], text: str) -> str | None:
 def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
     """The reply in which a model tried to call a tool, for the error of a provider about it.
 
-    What the model wrote is taken for the arguments, so it is told what is wrong with them.
+    The call that the model wrote is checked like any other, so it is told what is wrong with it.
 
     Raises:
         CallNotMadeError: The request has no tools.
@@ -333,5 +333,10 @@ def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
     names = [wire_name(view(tool_spec_name, tool)) for tool in request.tools]
     if not names:
         raise error
-    named = next((name for name in names if name in error.generation), names[0])
-    return Reply(Message(AssistantRole, "", [ToolCall("call_0", named, error.generation)]))
+    arguments = error.generation
+    named = next((name for name in names if name in arguments), names[0])
+    match json_or_text(arguments):
+        case {"name": str(name), **given} | [{"name": str(name), **given}]:
+            named = name or named
+            arguments = json_text(given.get("arguments", given.get("parameters", {})))
+    return Reply(Message(AssistantRole, "", [ToolCall("call_0", named, arguments)]))

@@ -235,11 +235,25 @@ def test_a_call_that_was_written_as_text_is_warned_about(
 
 
 @pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("written", "name", "arguments"),
+    [
+        ('<function=sayHello{"personName": "Al"</function>', "sayHello", None),
+        (
+            '{"name": "sayHello", "arguments": {"personName": "Al"}}',
+            "sayHello",
+            '{"personName":"Al"}',
+        ),
+        ('[{"name": "sayHello", "parameters": {"personName": 3}}]', "sayHello", None),
+        ('{"name": "json", "arguments": {"personName": "Al"}}', "json", None),
+    ],
+)
 def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
-    hello_world: Pattern, model_server: ModelServer, streaming: bool
-) -> None:
+    hello_world: Pattern, model_server: ModelServer, streaming: bool,
+    written: str, name: str, arguments: str | None,
+) -> None:  # fmt: skip
     error = {"message": "Failed to call a function.", "code": "tool_use_failed"}
-    error["failed_generation"] = '<function=sayHello{"personName": "Al"</function>'
+    error["failed_generation"] = written
     events = [delta("a"), {"error": error}] if streaming else None
     answer = Answer({"error": error}, 200 if streaming else 400, events=events)
     model_server.will_say(answer, "Done.")
@@ -249,8 +263,9 @@ def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
 
     (used,) = begun.finish().tools_used
 
-    assert used.tool_name == "sayHello"
-    assert used.error in model_server.requests[1]["messages"][-1]["content"]
+    assert (used.tool_name, used.error is None) == (name, arguments is not None)
+    assert arguments is None or used.args_text == arguments
+    assert (used.error or "Hello") in model_server.requests[1]["messages"][-1]["content"]
 
 
 NO_TOOLS = "Function tools with reasoning_effort are not supported for m. Please use /v1/responses."
