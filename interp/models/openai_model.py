@@ -249,8 +249,8 @@ class OpenAIModel:
 _Incoming: TypeAlias = "AsyncGenerator[Piece | Reply]"
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # and the bytes of a byte order mark
-_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
-"""What the first line of an event stream begins with."""
+_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":", b"error:")
+"""What the first line of an event stream begins with; llama.cpp has ``error:``."""
 
 _ENOUGH: Final = 6
 """The bytes by which a stream and a whole reply are told apart."""

@@ -244,22 +244,27 @@ class _Item:
     """What has come of one item of the output.
 
     Attributes:
+        added: The item as it was when it began.
         done: The whole item, or None.
-        text: The pieces of its words.
+        text, arguments: The pieces that have come of each.
         has_reasoned: Whether reasoning of it has come.
         part: The part of the summary that the last piece of reasoning belongs to.
     """
 
+    added: Mapping[str, Any] = field(factory=dict)
     done: Mapping[str, Any] | None = None
     text: list[str] = field(factory=list)
+    arguments: list[str] = field(factory=list)
     has_reasoned: bool = False
     part: object = None
 
     def as_json(self) -> Mapping[str, Any] | None:
-        """The item, made of its words where it was never whole; None if nothing is known of it."""
+        """The item, made of its pieces where it was never whole; None if nothing is known of it."""
         if self.done is None and self.text:
             part = {"type": "output_text", "text": "".join(self.text)}
-            return {"type": "message", "role": "assistant", "content": [part]}
+            return {"role": "assistant", **self.added, "type": "message", "content": [part]}
+        if self.done is None and self.added.get("type") == "function_call":
+            return {**self.added, "arguments": "".join(self.arguments)}
         return self.done
 
 
@@ -312,6 +317,12 @@ class StreamedResponse(StreamedPieces):
         delta, whole = event.get("delta"), event.get("item")
         text = well_formed(delta) if isinstance(delta, str) else ""
         match kind:
+            case "response.output_item.added" if isinstance(whole, Mapping):
+                item.added = whole
+            case "response.function_call_arguments.delta":
+                item.arguments.append(text)
+            case "response.function_call_arguments.done" if event.get("arguments"):
+                item.arguments = [word(event["arguments"])]  # of some, no pieces came before
             case "response.output_item.done" if isinstance(whole, Mapping):
                 item.done, kind = whole, word(whole.get("type"))  # of some, no pieces came before
                 if kind == "message" and not item.text:

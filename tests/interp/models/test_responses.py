@@ -486,6 +486,21 @@ def test_streams_of_servers_that_break_the_rules_are_read(events: list[Any]) -> 
     assert read_response(streamed(events)[1]).message.content == "Hi"
 
 
+@pytest.mark.parametrize(
+    "pieces", [[{"delta": '{"x"'}, {"delta": ":1}"}], [{"arguments": '{"x":1}'}]]
+)
+def test_a_call_whose_item_is_never_done_is_made_of_its_pieces(pieces: list[Any]) -> None:
+    begun = {"type": "function_call", "name": "f", "call_id": "c", "arguments": ""}
+    kinds = ["done" if "arguments" in each else "delta" for each in pieces]
+    events = [
+        {"type": f"response.function_call_arguments.{kind}", "output_index": 0, **each}
+        for kind, each in zip(kinds, pieces, strict=True)
+    ]
+    added = {"type": "response.output_item.added", "output_index": 0, "item": begun}
+    (call,) = read_response(streamed([added, *events, LAST])[1]).message.tool_calls
+    assert (call.name, call.arguments) == ("f", '{"x":1}')
+
+
 def test_a_stream_without_its_last_event_was_cut() -> None:
     with pytest.raises(ModelError, match="ended before the reply was complete") as caught:
         streamed([DONE, END])
