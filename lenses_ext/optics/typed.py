@@ -327,11 +327,8 @@ def prism_of(
     name: str, matches: Callable[[object], bool], pack: Callable[[A], A], doc: str = ""
 ) -> Prism[A, A]:
     """A prism onto the whole itself where it ``matches``; ``pack`` checks one before it is set."""
-
-    def unpack(state: A) -> Any:
-        return Just(state) if matches(state) else Nothing()
-
-    return Prism(_named(optics.Prism(unpack, pack), name, doc))
+    made = optics.Prism(lambda state: Just(state) if matches(state) else Nothing(), pack)
+    return Prism(_named(made, name, doc))
 
 
 class _Attribute(optics.GetattrLens):  # type: ignore[misc]  # lenses is untyped

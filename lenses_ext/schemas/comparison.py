@@ -99,12 +99,9 @@ def differences(
     plain = (each if isinstance(each, bool) else dict(each) for each in given)
     one, other = (canonical(each, match=match) for each in plain)
     if not result and any("properties" in each for each in (one, other) if each is not False):
-        one, other = _object_schema(one), _object_schema(other)
+        pair = (one, other)
+        one, other = ({"type": "object", **it} if isinstance(it, dict) else it for it in pair)
     return _Comparison(one, other, match, result).differences()
-
-
-def _object_schema(schema: _Schema) -> _Schema:
-    return {"type": "object", **schema} if isinstance(schema, dict) else schema
 
 
 class _TooManyError(Exception):

@@ -122,8 +122,11 @@ def remote_reference(keyword: str, reference: str) -> str:
 
 def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
     """A default that is written fits its type; null is also the mark of no default."""
-    said = [it for it in reader.written if "default" in it[1].keywords.without(*it[1].foreign)]
-    written = [it for it in said if it[1].keywords["default"] is not None or not it[0].is_optional]
+    written = []
+    for owner, type in reader.written:
+        said = type.keywords.without(*type.foreign)
+        if "default" in said and (said["default"] is not None or not owner.is_optional):
+            written.append((owner, type))
     writing = writer.SchemaWriter(signature.shapes)
     made = [writing.schema(evolve(type, constant=None)) for _, type in written]
     dicts = [schema for schema in made if isinstance(schema, dict)]
@@ -131,9 +134,8 @@ def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
     for (owner, type), reason in zip(written, reasons, strict=True):
         if reason is not None:
             default = dump_json(type.keywords["default"], compact=True)
-            owner.tell(
-                "default-mismatch", f"default {default} of {owner.words} {reason}", "default"
-            )
+            message = f"default {default} of {owner.words} {reason}"
+            owner.tell("default-mismatch", message, "default")
 
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
