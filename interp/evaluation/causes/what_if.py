@@ -17,13 +17,7 @@ from ... import machine
 from ...concurrency import work_on
 from ...errors import AgentError, ReplayError, RunExistsError, ValidationError
 from ...execution import LiveHandler, ModelChoice, named_model
-from ...history.records import (
-    RecordedRun,
-    RecordedStep,
-    Replayer,
-    event_line,
-    program_text,
-)
+from ...history.records import RecordedRun, RecordedStep, Replayer, event_line, program_text
 from ...history.stores import RunFacts, RunStore, StoredRun
 from ...json_text import Json, write_json
 from ...machine import At, Event, ModelReplied, State, ToolEffect, ToolFinished

@@ -1,4 +1,4 @@
-"""What the scores of arms say: an estimate for each arm, a comparison for each pair of them.
+"""What scores say: an estimate for each arm, a comparison for each pair of them, slices of cases.
 
 Everything here is arithmetic on scores: a row for each case, in it a number for each repeat.
 

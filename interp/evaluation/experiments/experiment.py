@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,18 +17,9 @@ from gram.words import counted
 
 from ...json_text import Json
 from ...machine import Usage
+from . import comparing
 from .chance import ALPHA, POWER, cases_needed, smallest_p
-from .comparing import (
-    Comparison,
-    Estimate,
-    clusters_of,
-    compare,
-    corrected,
-    estimate,
-    filled,
-    kinds_of,
-    require_column,
-)
+from .comparing import Comparison, Estimate, clusters_of, compare, estimate
 from .metrics import MEASURES, Trial, score_of
 from .plan import Plan, PlannedMetric, before_running
 from .report import fragment, json_of, text_of, write_report
@@ -90,7 +82,7 @@ class Experiment:
                 minus, plus = each.rows(scores)
                 sides = (each.baseline, minus), (each.arm, plus)
                 found.append(each.of(compare(metric.name, *sides, **how)))
-        return corrected(found)
+        return comparing.corrected(found)
 
     def comparison(self, metric: str | None = None, arm: str | None = None) -> Comparison:
         """One comparison; by default that of the primary metric and the second arm.
@@ -116,15 +108,15 @@ class Experiment:
         Raises:
             ValidationError: no case has the column.
         """
-        require_column(self.plan.cases, column)
+        comparing.require_column(self.plan.cases, column)
         found = list[tuple[str, Comparison]]()
-        kinds = (kind for each in self.plan.cases for kind in kinds_of(each, column))
-        for kind in dict.fromkeys(kinds) if self.is_complete else ():
-            cases = tuple(each for each in self.plan.cases if kind in kinds_of(each, column))
-            trials = [each for each in self.trials if each.case in cases]
+        kinds = {each.name: comparing.kinds_of(each, column) for each in self.plan.cases}
+        for kind in dict.fromkeys(chain(*kinds.values())) if self.is_complete else ():
+            cases = tuple(each for each in self.plan.cases if kind in kinds[each.name])
+            trials = [each for each in self.trials if kind in kinds[each.case.name]]
             inside = Experiment(evolve(self.plan, cases=cases), trials).comparisons
             found += [(kind, each) for each in inside if each.metric == self.plan.primary]
-        comparisons = corrected([each for _, each in found])
+        comparisons = comparing.corrected([each for _, each in found])
         return tuple((kind, each) for (kind, _), each in zip(found, comparisons, strict=True))
 
     @property
@@ -192,7 +184,7 @@ class Experiment:
             is_rate = all(isinstance(each, bool) for given in known for each in given)
             if any(known) if is_rate else all(known):
                 worst = 0.0 if is_rate and metric.worst is None else metric.worst
-                done = filled(scores, better=metric.better, worst=worst)
+                done = comparing.filled(scores, better=metric.better, worst=worst)
                 if all(done.values()):
                     yield metric, is_rate, done
 

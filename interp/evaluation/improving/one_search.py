@@ -42,17 +42,7 @@ from ..experiments.metrics import score_of, short_hash
 from ..experiments.plan import entries_of, entry, make_plan, read_entry
 from . import searching
 from .changes import Ask, Candidate, Changeable, FailingRun, Leaks, Proposer, Question, proposer_of
-from .searching import (
-    Improvement,
-    Look,
-    Looks,
-    Scores,
-    Search,
-    Sets,
-    Tried,
-    digest_of,
-    search_by_front,
-)
+from .searching import Improvement, Look, Looks, Scores, Search, Tried, digest_of
 
 
 class BudgetEndedError(Exception):
@@ -180,7 +170,7 @@ class OneSearch:
         self._changeable, self._arm, self._metric, self._ask = changeable, arm, metric, ask
         self._journal, self._looks, self._options, self._tell = journal, looks, options, tell
         self._cases = {each.name: each for each in searching.alike_together(cases)}
-        sets = Sets.of(cases)
+        sets = searching.Sets.of(cases)
         # A search that has looked at the last set is closed: nothing new is proposed then.
         last, before, self._is_closed = looks.before(sets.last, journal.id)
         searching.expect_power(sets, last)
@@ -427,7 +417,7 @@ def improve(
     checks: Checks = {},  # noqa: B006  # it is only read
     judge: RubricJudge | None = None,
     proposer: Proposer = None,
-    search: Search[Candidate] = search_by_front,
+    search: Search[Candidate] = searching.search_by_front,
     tries: int = TRIES,
     budget: Budget | None = None,
     looks: PathLike | None = None,
