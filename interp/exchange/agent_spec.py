@@ -1,8 +1,7 @@
 """Open Agent Spec: a file of it as a program, and a program as a file of it.
 
-Both ways go through its own package, `pyagentspec`: it loads what is
-read, and loads what is written before that is given. A file is data: nothing in it is run, and no
-address in it is asked.
+Both ways go through its own package, `pyagentspec`: it loads what is read, and loads what is
+written before that is given. A file is data: nothing in it is run, and no address in it is asked.
 """
 
 from __future__ import annotations

@@ -173,6 +173,7 @@ class FlowWriter:
         self._order = order or self._flow.order
         self._nodes: dict[str | None, Any] = {}
         self._choices: dict[str | None, Any] = {}
+        self._joined: set[str | None] = set()
 
     def flow(self) -> Flow:
         """The flow that the workflow is.
@@ -222,6 +223,7 @@ class FlowWriter:
         if is_whole and len(component.outputs) > 1 and not is_workflow(used):
             outputs = written_outputs(types_in(used), at, self._writer.tell, split=False)
             component = component.model_copy(update={"id": f"{at}#whole", "outputs": outputs})
+            self._joined.add(node.name)
         if is_tool(used):
             return nodes.ToolNode(tool=component, **given)
         if is_agent(used):
@@ -251,9 +253,7 @@ class FlowWriter:
                 continue
             join = self._flow.nodes[each.source].input
             if join.is_record:
-                raise self._differs(
-                    f'"{each.source}" decides, and hands on what several steps gave'
-                )
+                raise self._differs(f'"{each.source}" hands on what several steps gave')
             found += self._sources(join.arrows)
         return found
 
@@ -265,6 +265,8 @@ class FlowWriter:
         sources = self._sources(join.arrows)
         if len(names) == 1:
             return {names[0]: self._whole(sources)}
+        if len(names) > 1 and (twice := self._joined.intersection(sources)):
+            raise self._differs(f'the fields of "{twice.pop()}" are taken as one, and alone')
         steps = [self._nodes[each] for each in sources]
         return grouped((each.title, (step, each.title)) for step in steps for each in step.outputs)
 

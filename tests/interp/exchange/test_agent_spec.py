@@ -197,10 +197,13 @@ def test_those_who_are_called_come_back_and_the_rest_is_told() -> None:
     [
         ("[w:Loop {max: 2, until: 'x'} | a]", "w: a loop has no counterpart"),
         ("[w:Workflow | ()-[:WHEN {is: 1}]->(a), ()-[:OTHERWISE]->(a)]", "a choice is made on wh"),
+        ("[w:Workflow | ()-->(b)-->(a), (b)-->(t)]", 'the fields of "b" are taken as one, and'),
     ],
 )
 def test_what_no_flow_does_is_refused(text: str, said: str) -> None:
-    program = f"{text}\n(a:Agent {{instruction: 'a', model: 'A/m'}})"
+    program = f"""{text} (a:Agent {{instruction: "a", model: "A/m"}})
+        [b:Tool {{description: "d"}} | (x::Text)==>(::P)] [P:Object | (k::Text), (l::Text)]
+        [t:Tool {{description: "d"}} | (k::Text)==>(l::Text)==>(::Text)]"""
 
     with pytest.raises(NoCounterpartError, match=said):
         to_agent_spec(parse_program(program), "w")
