@@ -99,9 +99,8 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
     def progress(found: Shrunk) -> None:
         nonlocal smallest
         smallest = found
-        (note if live else detail)(
-            f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}"
-        )
+        tell_it = note if live else detail
+        tell_it(f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}")
         if live:  # it has cost something, and may be killed
             write(found)
 

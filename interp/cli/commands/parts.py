@@ -263,8 +263,8 @@ def _add_tools(arguments: Sequence[str], options: _AddOptions) -> None:
 
     library = options.library()
     file, path, *names = (*arguments, "", "")
-    is_right = path.endswith(".tools") and names[0]
-    forbid(not is_right, "with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…")
+    why = "with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…"
+    forbid(not (path.endswith(".tools") and names[0]), why)
     new = specs_of(library, dict.fromkeys(filter(None, names)))
 
     def edit(program: Project, own: bool) -> Sequence[Pattern]:

@@ -485,8 +485,8 @@ def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversat
     """The conversation that an argument means: its address, or its name in the record."""
     address = stores.Address.of(record) if name is None else stores.address_of_run(name, record)
     forbid(address.is_store and not address.run, f"{address} has many conversations: name one")
-    has_name = address.is_store or not address.run
-    forbid(not has_name, f"{address.place} is a file: its conversation has no name")
+    why = f"{address.place} is a file: its conversation has no name"
+    forbid(address.run and not address.is_store, why)
     if not address.is_store:
         yield _of_file(address.place)
         return

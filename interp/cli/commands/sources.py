@@ -428,8 +428,8 @@ def graph_command(file: str, options: _GraphOptions) -> None:
     console.expect_other_file(out)
     forbid(file == recorded == STDIN, "standard input cannot be both the program and the run")
     suffix = Path(out or "").suffix.lower()
-    is_known = form or suffix in _SUFFIXES
-    forbid(not is_known, f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
+    why = f"no {suffix} is drawn: name OUT .svg, .dot or .mmd"
+    forbid(form is None and suffix not in _SUFFIXES, why)
     drawing = lenses_ext.drawing_of(read_program(file), options.agent)
     if recorded is not None:
         from ...history.replaying import timeline  # imported late: only this needs runs
