@@ -80,10 +80,7 @@ class Diagnostic:
             severity: how much it matters.
             hint: how to mend it.
         """
-        expect(code, str, "code", by="Diagnostic.of")
-        expect(message, str, "message", by="Diagnostic.of")
         expect(pattern, Pattern, "pattern", by="Diagnostic.of")
-        expect(part, (str, type(None)), "part", by="Diagnostic.of")
         path: PartPath = () if part is None else (part,)
         place, spans = origin(pattern), spans_in_text(pattern)
         if place is None or spans is None:

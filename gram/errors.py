@@ -123,20 +123,14 @@ def expect_all(
     return found
 
 
-_KIND_WORDS = {
-    "Callable": "function",
-    "IOBase": "file",
-    "Iterable": "iterable",
-    "Mapping": "mapping",
-    "PathLike": "path",
-    "Sequence": "sequence",
-}
+_KIND_WORDS = {"Callable": "function", "IOBase": "file", "PathLike": "path"}
 
 
 def _with_article(kind: type) -> str:
     if kind is type(None):
         return "None"
-    word = _KIND_WORDS.get(kind.__name__, kind.__name__)
+    name = kind.__name__.lower() if kind.__module__ == "collections.abc" else kind.__name__
+    word = _KIND_WORDS.get(kind.__name__, name)
     return f"an {word}" if word[0] in "aeiouAEIOU" else f"a {word}"
 
 

@@ -273,7 +273,7 @@ def reconcile(
         return subject, [(*body.path, index) for index in range(len(body.pattern.elements))]
 
     tops: list[TreePath] = [(index,) for index in range(len(given))]
-    joined = (trees.unfold(agreed, path) for path in tops)
+    joined = (trees.operations.unfold(agreed, path) for path in tops)
     return tuple(tree if new == tree else new for tree, new in zip(given, joined, strict=True))
 
 

@@ -33,8 +33,8 @@ class Source:
     Attributes:
         text: the text.
         filename: its name, or None.
-        repeats: where a record, a map or annotations begin that give a key again, in order. Trees
-            keep only the last value, so reading notes the places here.
+        repeats: where entries or annotations begin that give a key again, in order. Trees keep
+            only the last value, so reading notes the places here.
         spans: the places of the parts of patterns that were asked for, by where a pattern is.
     """
 

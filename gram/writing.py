@@ -229,7 +229,7 @@ def write_value(value: Value, *, fences: bool = True) -> str:
     raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
 
 
-def _write_number(number: trees.Number) -> str:
+def _write_number(number: trees.values.Number) -> str:
     """An integer, or a decimal without exponent and always with a point."""
     text = str(number)
     if "e" not in text:

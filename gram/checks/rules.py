@@ -278,7 +278,8 @@ _FRACTION_WITH_UNIT = re.compile(r"[0-9]\.[0-9]+[A-Za-z]", re.ASCII)
 def duplicate_key(reading: Reading) -> Iterator[Diagnostic]:
     """A key given twice in a record or map: only its last value counts."""
     for each, construct in reading.written(lambda each: each.repeats_keys):
-        for record in _records(construct):
+        annotated = construct.entries if isinstance(construct, syntax.Annotated) else ()
+        for record in _records([construct.subject, *annotated]):
             yield from _given_again(each, record.entries, "the key `{}`")
 
 
@@ -372,37 +373,31 @@ def _in_case(name: str, *, on_arrow: bool) -> str | None:
     return cased if (_UPPER_SNAKE if on_arrow else _PASCAL).fullmatch(cased) else None
 
 
-def _records(construct: Construct) -> Iterator[syntax.Record | syntax.Map]:
-    """A construct's record and every map in its values."""
-    if record := construct.subject.record:
-        yield record
-    pending = [entry.value for entry in construct.entries]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, syntax.Map):
-            yield value
-            pending.extend(entry.value for entry in value.entries)
-        elif isinstance(value, syntax.Array):
-            pending.extend(value.items)
+def _records(parts: Iterable[syntax.Extent]) -> Iterator[syntax.Record | syntax.Map]:
+    """The records and maps among parts of a construct and in them."""
+    for part in parts:
+        if isinstance(part, syntax.Record | syntax.Map):
+            yield part
+        yield from _records(part.children)
 
 
-def _extensions(text: str, value: syntax.AnyValue) -> Iterator[tuple[Span, str]]:
+def _extensions(
+    text: str, value: syntax.AnyValue, *, nested: bool = False
+) -> Iterator[tuple[Span, str]]:
     """The parts of a value that only this grammar reads, each with what it is."""
-    pending: list[tuple[syntax.AnyValue, bool]] = [(value, False)]
-    while pending:
-        here, nested = pending.pop()
-        span = here.span
-        match here:
-            case syntax.Array() if nested:
-                yield span, "an array inside a value"
-            case syntax.Map() if nested:
-                yield span, "a map inside a value"
-            case syntax.Array(items=()):
-                yield span, "an empty array"
-            case syntax.Array(items=items):
-                pending.extend((item, True) for item in items)
-            case syntax.Map(entries=entries):
-                pending.extend((entry.value, True) for entry in entries)
-            case syntax.Value(style="MEASUREMENT" | "range"):
-                if _FRACTION_WITH_UNIT.search(text, span.start, span.end):
-                    yield span, "a fraction with a unit"
+    match value:
+        case syntax.Array() if nested:
+            yield value.span, "an array inside a value"
+        case syntax.Map() if nested:
+            yield value.span, "a map inside a value"
+        case syntax.Array(items=()):
+            yield value.span, "an empty array"
+        case syntax.Array(items=items):
+            for item in items:
+                yield from _extensions(text, item, nested=True)
+        case syntax.Map(entries=entries):
+            for entry in entries:
+                yield from _extensions(text, entry.value, nested=True)
+        case syntax.Value(style="MEASUREMENT" | "range"):
+            if _FRACTION_WITH_UNIT.search(text, *value.span):
+                yield value.span, "a fraction with a unit"

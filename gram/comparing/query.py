@@ -218,11 +218,8 @@ def find_matches(pattern: Pattern, reading: AsWritten, *, every: bool = False) -
             found = search.along(path_wanted)
         seen = set()
         for where, state in found:
-            key = (
-                state.parts
-                if every
-                else pmap({k: trees.exact(v) for k, v in state.bindings.items()})
-            )
+            bound = pmap({name: trees.exact(value) for name, value in state.bindings.items()})
+            key = state.parts if every else bound
             if (where, key) not in seen:
                 seen.add((where, key))
                 search.steps = 0 if len(seen) < MOST_MATCHES else MOST_STEPS
@@ -468,11 +465,8 @@ class _Search:
         for node, node_at in zip(p.nodes, p.places, strict=True):
             places = found.places[-1:] if is_result and node is last else found.places[:-1]
             ways = [
-                _Option(
-                    frozenset({place}),
-                    partial(self._element, node, (*at, *node_at), (*path, *place)),
-                )
-                for place in places
+                _Option(frozenset({here}), partial(self._element, node, (*at, *node_at), here))
+                for here in ((*path, *place) for place in places)
             ]
             able = [way for way in ways if any(way.attempt(_State()))]
             wanted.append(_Wanted(holes_in(node), able))

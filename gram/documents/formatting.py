@@ -397,7 +397,8 @@ def _broken(text: str, items: Sequence[Item], paths: Sequence[TreePath]) -> Iter
     new = beside[paths[0][-1] : paths[-1][-1] + 1]
     if all(_fits(text, each) for each in new):
         return
-    outside = _indent(text, around.start) if around else 0
+    line = text[text.rfind("\n", 0, around.start) + 1 :] if around else ""
+    outside = len(line) - len(line.lstrip(_BLANKS))
     for each in new:
         before = len(text[: each.start].rstrip(_BLANKS))
         if before == 0 or text[before - 1] == "\n":
@@ -412,12 +413,6 @@ def _broken(text: str, items: Sequence[Item], paths: Sequence[TreePath]) -> Iter
     is_all = around is not None and len(new) == len(around.elements)
     if is_all and text.startswith("]", new[-1].end) and (len(new) > 1 or "\n" in laid_out):
         yield Edit(Span(new[-1].end, new[-1].end), breaks + " " * outside)
-
-
-def _indent(text: str, offset: int) -> int:
-    """The indentation of the line that an offset is on."""
-    start = text.rfind("\n", 0, offset) + 1
-    return len(text[start:]) - len(text[start:].lstrip(_BLANKS))
 
 
 def _fits(text: str, construct: Construct) -> bool:

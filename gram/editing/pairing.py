@@ -144,15 +144,17 @@ def _candidates(
     """The new patterns that came from each old one, in the order of the new text."""
     by_span = {part.span: part for part in _with_all_below(old_parts)}
     found: dict[Part, list[Part]] = {}
-    pending = [*new_parts][::-1]
-    while pending:
-        part = pending.pop()
-        text, *span = part.pattern.came_from or (None, 0, 0)
-        old = by_span.get(Span(*span)) if text is source else None
-        if old is not None:
-            found.setdefault(old, []).append(part)
-        if old is None or not _is_whole(old, part):
-            pending.extend(reversed(part.parts))
+
+    def look_at(parts: Iterable[Part]) -> None:
+        for part in parts:
+            text, *span = part.pattern.came_from or (None, 0, 0)
+            old = by_span.get(Span(*span)) if text is source else None
+            if old is not None:
+                found.setdefault(old, []).append(part)
+            if old is None or not _is_whole(old, part):
+                look_at(part.parts)
+
+    look_at(new_parts)
     return found
 
 

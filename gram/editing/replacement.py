@@ -287,16 +287,8 @@ def fits_role(construct: Construct, role: Role) -> bool:
     return role in _ROLES.get(type(construct), (role,))
 
 
-def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:
-    """The text that a pattern is a copy of, without comments, and the pattern in that text.
-
-    None for a pattern that came from nowhere.
-    """
-    if pattern.came_from is None:
-        return None
-    source, start, end = pattern.came_from
-    if source.text[start] not in "([@{":
-        return None  # a bare name is written as it always is
+def _text_without_comments(source: Source, start: int, end: int) -> Source:
+    """The text of a pattern, for a copy of it."""
     pieces: list[str] = []
     at = start
     for token in reading.tokens(source.text, start, end):
@@ -305,8 +297,7 @@ def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:
             trivia = "" if spelling in (",", "|") else lexer.last_line(trivia)
         pieces += trivia, spelling
         at = token.end
-    copied = Source("".join(pieces))
-    return copied, reading.parse_trees(copied)[0]
+    return Source("".join(pieces))
 
 
 @frozen
@@ -426,13 +417,13 @@ def replace(
         writer.append(part_writer)
 
     def copy(new: Part) -> str | None:
-        if (found := read_copy(new.pattern)) is None:
-            return None
-        elsewhere, copied = found
-        around = new.path[:-1]
+        origin, around = new.pattern.came_from, new.path[:-1]
+        if origin is None or origin[0].text[origin[1]] not in "([@{":
+            return None  # new, or a bare name, which is written as it always is
+        elsewhere = _text_without_comments(*origin)
+        copied = reading.parse_trees(elsewhere)
         spelled = (lambda path: style((*around, *path))) if style else None
-        wanted = adopt([copied], [new.pattern], elsewhere)
-        return replace(elsewhere, [copied], wanted, spelled).text
+        return replace(elsewhere, copied, adopt(copied, [new.pattern], elsewhere), spelled).text
 
     def keeps_form(old: reading.Construct, new: Part) -> bool:
         return isinstance(old, syntax.Path) and hops_of(old, new) is not None

@@ -53,7 +53,7 @@ class Builder:
         identified = first if isinstance(first, syntax.Identified) else None
         annotations = tuple(part for part in parts if isinstance(part, syntax.Annotation))
         name, labels = (identified.identity, identified.labels) if identified else (None, ())
-        subject = self._subject(name, labels, annotations, first.start)
+        subject = self._subject(name.text if name else "", labels, annotations)
         pattern = self._pattern(subject, (body.pattern,), first.start, body.end)
         part = syntax.SubjectPart(first.start, parts[-2].end, name, labels, subject=subject)
         return syntax.Annotated(first.start, body.end, pattern, part, identified, annotations, body)
@@ -80,7 +80,7 @@ class Builder:
 
     def reference(self, parts: list[syntax.Name]) -> syntax.Reference:
         (name,) = parts
-        tree = self._subject(name, (), (), name.start)
+        tree = self._subject(name.text, (), ())
         part = syntax.SubjectPart(name.start, name.end, name, (), None, tree)
         return syntax.Reference(*name.span, self._pattern(tree, (), *name.span), part)
 
@@ -119,7 +119,7 @@ class Builder:
         start = (identity or (labels[0] if labels else parts[0])).start
         end = (record or (labels[-1] if labels else parts[0])).end
         entries = record.entries if record else ()
-        tree = self._subject(identity, labels, entries, record.start if record else 0)
+        tree = self._subject(identity.text if identity else "", labels, entries)
         return syntax.SubjectPart(start, end, identity, labels, record, tree)
 
     def labels(self, parts: list[Any]) -> tuple[Any, ...]:
@@ -150,7 +150,7 @@ class Builder:
 
     def map(self, parts: list[Any]) -> syntax.Map:
         start, end, entries = parts[0].start, parts[-1].end, tuple(parts[1:-1:2])
-        values = self._by_key(entries, start)
+        values = self._by_key(entries)
         return syntax.Map(start, end, "map", self._nest(pmap(values), values.values()), entries)
 
     def array(self, parts: list[Any]) -> syntax.Array:
@@ -180,11 +180,11 @@ class Builder:
 
     # --- helpers
 
-    def _by_key(self, entries: Sequence[syntax.Entry], start: int) -> dict[str, Value]:
+    def _by_key(self, entries: Sequence[syntax.Entry]) -> dict[str, Value]:
         """The values by key, of a key given twice the last."""
         values: dict[str, Value] = {entry.key.text: entry.value.value for entry in entries}
         if len(values) < len(entries):
-            repeats = self.source.repeats
+            repeats, start = self.source.repeats, entries[0].start
             at = bisect_left(repeats, start)
             if repeats[at : at + 1] != [start]:  # else it is read again
                 repeats.insert(at, start)
@@ -197,15 +197,11 @@ class Builder:
         return Pattern._of_checked(subject, elements, place, place)
 
     def _subject(
-        self,
-        name: syntax.Name | None,
-        labels: Iterable[syntax.Label],
-        entries: Sequence[syntax.Entry],
-        start: int,
+        self, name: str, labels: Iterable[syntax.Label], entries: Sequence[syntax.Entry]
     ) -> Subject:
-        values = self._by_key(entries, start)
+        values = self._by_key(entries)
         return Subject._of_checked(
-            name.text if name else "",
+            name,
             frozenset([label.name.text for label in labels]),
             pmap(values) if values else _NO_PROPERTIES,
             self._levels(values.values()),

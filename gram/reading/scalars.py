@@ -7,7 +7,7 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 
 from ..errors import GramEncodeError
-from ..trees import Measurement, Number, Symbol, TaggedString, Value, check_number, check_text
+from ..trees import Measurement, Symbol, TaggedString, Value, values
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -84,11 +84,11 @@ def needs_fence(text: str) -> bool:
     return "```" not in text and fence_content(f"{text}\n") == text
 
 
-def read_number(spelling: str, base: int = 10) -> Number:
+def read_number(spelling: str, base: int = 10) -> values.Number:
     """An integer or a decimal."""
     try:
         is_decimal = base == 10 and "." in spelling
-        return check_number(float(spelling) if is_decimal else int(spelling, base))
+        return values.check_number(float(spelling) if is_decimal else int(spelling, base))
     except (ValueError, GramEncodeError):  # ValueError: Python's own limit on digits
         raise GramEncodeError("this number is too large") from None
 
@@ -103,7 +103,7 @@ def read_measurement(spelling: str) -> Measurement:
 
 def read_string(spelling: str) -> str:
     """A string between quotes on one line."""
-    return check_text(unquote(spelling))
+    return values.check_text(unquote(spelling))
 
 
 SCALARS: dict[str, Callable[[str], Value]] = {
@@ -116,7 +116,7 @@ SCALARS: dict[str, Callable[[str], Value]] = {
     "FALSE": lambda _: False,
     "SYMBOL": Symbol,
     "TAGGED_FENCE": lambda spelling: TaggedString(*fence_parts(spelling)),
-    "FENCE": lambda spelling: check_text(fence_parts(spelling)[1]),
+    "FENCE": lambda spelling: values.check_text(fence_parts(spelling)[1]),
     **dict.fromkeys(QUOTES, read_string),
 }
 """What reads a terminal that is a value by itself."""

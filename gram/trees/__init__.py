@@ -1,7 +1,7 @@
 """Immutable trees of patterns: values, walks, operations, and where they were read from."""
 
-from . import operations, pattern
-from .operations import TreePath, pattern_at, unfold, walk
+from . import operations, pattern, values
+from .operations import TreePath, pattern_at, walk
 from .pattern import (
     WALK as WALK,
     WALK_SUBJECT as WALK_SUBJECT,
@@ -31,14 +31,10 @@ from .scopes import (
 from .values import (
     Bound,
     Measurement,
-    Number,
     Range,
     Symbol,
     TaggedString,
     Value,
-    check_number,
-    check_text,
     exact as exact,
     is_symbol,
-    levels,
 )

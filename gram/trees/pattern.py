@@ -219,17 +219,15 @@ def is_reference(element: Pattern) -> bool:
     """Whether an element is written as a bare name."""
     expect(element, Pattern, "element", by="is_reference")
     subject = element.value
-    return bool(
-        subject.identity and not subject.labels and not subject.properties and not element.elements
-    )
+    says_more = subject.labels or subject.properties or element.elements
+    return bool(subject.identity and not says_more)
 
 
 def is_header(pattern: Pattern) -> bool:
     """Whether a pattern is written as a header record when it is the first of a document."""
     subject = pattern.value
-    return bool(
-        subject.properties and not subject.identity and not subject.labels and not pattern.elements
-    )
+    says_more = subject.identity or subject.labels or pattern.elements
+    return bool(subject.properties and not says_more)
 
 
 def is_edge(pattern: Pattern) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar
 
+from attrs import define
+
 from ..errors import NoPatternError
 from .operations import TreePath
 from .pattern import Pattern
@@ -33,6 +35,7 @@ def one_scope(pattern: Pattern) -> Scope:
     return "around"
 
 
+@define(eq=False, slots=False)
 class Scoped:
     """A pattern in its place: what the checks, graphs and programs know a name by.
 
@@ -43,11 +46,10 @@ class Scoped:
         is_private: whether that scope, or one around it, is private.
     """
 
-    def __init__(
-        self, path: TreePath, pattern: Pattern, scope: TreePath, is_private: bool = False
-    ) -> None:
-        self.path, self.pattern = path, pattern
-        self.scope, self.is_private = scope, is_private
+    path: TreePath
+    pattern: Pattern
+    scope: TreePath
+    is_private: bool = False
 
     @property
     def name(self) -> str:
