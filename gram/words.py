@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 
-from .errors import expect
+from .errors import expect, expect_all
 
 
 def counted(number: float, what: str, plural: str | None = None) -> str:
@@ -63,10 +63,7 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6, most: int =
     ['instruction']
     """
     expect(name, str, "name", by="nearest")
-    expect(known, Iterable, "known", by="nearest")
-    names = tuple(known)
-    for each in names:
-        expect(each, str, "each of known", by="nearest")
+    names = expect_all(known, str, "known", by="nearest")
     same = [each for each in names if each and each.casefold() == name.casefold()]
     if same:
         return same[:most]

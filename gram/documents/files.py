@@ -191,9 +191,7 @@ class HeldFile:
     """
 
     def __init__(self, path: Path, target: Path, *, private: bool) -> None:
-        self.path = path
-        self._target = target
-        self._private = private
+        self.path, self._target, self._private = path, target, private
         self._known: bytes | None = None
         self._has_read = False
 

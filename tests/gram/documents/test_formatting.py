@@ -50,7 +50,6 @@ def assert_only_the_layout_changes(text: str) -> None:
     ("text", "formatted"),
     [
         ("", ""),
-        (" \n\n", ""),
         ("\ufeff(a)", "\ufeff(a)\n"),
         ("\ufeff\n// c", "\ufeff// c\n"),
         ("(a)\r\n\r\n\r\n// c  \r\n(b)", "(a)\r\n\r\n// c\r\n(b)\r\n"),

@@ -232,11 +232,6 @@ def test_the_order_of_keys_does_not_matter_and_that_of_items_does() -> None:
     assert subject([1, 2]) != subject([2, 1])
 
 
-def test_a_symbol_is_not_a_string_and_prints_its_word() -> None:
-    assert not isinstance(Symbol("a"), str)
-    assert str(Symbol("a.b")) == "a.b"
-
-
 def test_a_whole_measurement_is_an_integer() -> None:
     assert Measurement(2.0, "kg") == Measurement(2, "kg")
     assert type(Measurement(2.0, "kg").value) is int
