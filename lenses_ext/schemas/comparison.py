@@ -231,7 +231,7 @@ class _Comparison:
             if key == "oneOf" and not all(are_disjoint(*two) for two in combinations(branches, 2)):
                 yield self._of_key(key, sub, sup, path, "write the same alternatives in both")
                 continue
-            for kind in kinds_of(sub):
+            for kind in sorted(kinds_of(sub)):
                 one = {**sub, "type": kind}
                 if all(any(self._compare(one, each, path, assumed)) for each in branches):
                     hint = f"no alternative of the implementation takes it: {_shown(one)}"
