@@ -161,26 +161,28 @@ class RunQueue:
             seconds: when; not before it may begin. A job that waits already stays, and is put
                 forward if it is later.
         """
-        self._database.connected(lambda connection: self._put(connection, run, seconds))
-
-    def _put(self, connection: psycopg.Connection[Any], run: str, seconds: float) -> None:
         from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 
         found = self._database.execute(SQL["job"], _BEGUN_FIRST, seconds, seconds, run)
         if not found:
             return
         queue, priority, at, is_due = found[0]
+        when = None if is_due else at
+
+        def defer(connection: psycopg.Connection[Any]) -> None:
+            try:
+                with connection.transaction():
+                    self._configure(
+                        GO_ON, queue=queue, priority=priority, queueing_lock=run,
+                        schedule_at=when, connection=connection,
+                    ).defer(run=run)  # fmt: skip
+            except ConnectorException as error:
+                raise error.__cause__ or error from None
+
         try:
-            with connection.transaction():
-                when = None if is_due else at
-                self._configure(
-                    GO_ON, queue=queue, priority=priority, queueing_lock=run, schedule_at=when,
-                    connection=connection,
-                ).defer(run=run)  # fmt: skip
+            self._database.connected(defer)
         except AlreadyEnqueued:
             self._database.execute(SQL["put_job_forward"], at, run, at)
-        except ConnectorException as error:
-            raise error.__cause__ or error from None
         if is_due:
             tell_some(self._database, queue)
 
