@@ -501,20 +501,13 @@ def junit_xml(
                 inside = ET.SubElement(found, "error" if run.error else "failure", type=kind)
                 inside.set("message", _text(messages[0].split("\n")[0]))
                 inside.text = _text("\n\n".join([*messages, shown(result)]))
-        _count(suite)
+        for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped",) * 2):
+            suite.set(attribute, str(len(list(suite.iter(tag)))))
+        suite.set("tests", str(len(own)))
+        suite.set("time", f"{sum(float(each.get('time', 0)) for each in suite):.3f}")
         suite.set("timestamp", datetime.now(UTC).isoformat(timespec="seconds"))
-    _count(root)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
-
-
-def _count(element: ET.Element) -> None:
-    """Set the counts and the time of a suite, or of all suites."""
-    cases = list(element.iter("testcase"))
-    element.set("tests", str(len(cases)))
-    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        element.set(attribute, str(len(list(element.iter(tag)))))
-    element.set("time", f"{sum(float(each.get('time', 0)) for each in cases):.3f}")
 
 
 def _text(text: str) -> str:

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, Final
 
-from attrs import asdict, evolve, field, frozen
+from attrs import asdict, evolve, field, frozen, validators
 
 from gram import Document, GramDecodeError, GramEncodeError, write_atomically
 from gram.documents import holding
@@ -55,9 +55,7 @@ _LOOKS: Final = "looks.gram"
 _SHORTEST: Final = 2_000  # characters that texts may have together, whatever they have now
 
 
-def _an_object(_: object, __: object, given: Any) -> None:
-    if not isinstance(given, Mapping | None):
-        raise TypeError("texts must be a JSON object")
+_AN_OBJECT: Final = validators.optional(validators.instance_of(dict))
 
 
 @frozen
@@ -73,7 +71,7 @@ class Proposal:
     """
 
     parent: int
-    texts: Candidate | None = field(default=None, validator=_an_object)
+    texts: Candidate | None = field(default=None, validator=_AN_OBJECT)
     refused: str = ""
     tokens: float | None = None
     cost: float | None = None
@@ -403,10 +401,6 @@ class OneSearch:
         return min((sign * each for each in known if each is not None), default=False)
 
 
-TRIES = 10
-"""How many changes are proposed, where nothing else is asked for."""
-
-
 def improve(
     program: PathLike | Project | Document,
     change: str | Iterable[str],
@@ -418,7 +412,7 @@ def improve(
     judge: RubricJudge | None = None,
     proposer: Proposer = None,
     search: Search[Candidate] = searching.search_by_front,
-    tries: int = TRIES,
+    tries: int = 10,
     budget: Budget | None = None,
     looks: PathLike | None = None,
     out: PathLike | None = None,

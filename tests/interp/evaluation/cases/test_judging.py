@@ -218,10 +218,7 @@ SHORT = '"Sorry, no."'
     ("expected", "messages"),
     [
         ({"contains": ["no", "yes"]}, [f'contains: the answer does not contain "yes": {SHORT}']),
-        (
-            {"contains": "sorry"},
-            [f'contains: the answer does not contain "sorry": {SHORT}'],
-        ),
+        ({"contains": "sorry"}, [f'contains: the answer does not contain "sorry": {SHORT}']),
         ({"matches": r"^\d"}, [rf"matches: the answer does not match ^\d: {SHORT}"]),
         ({"json": {"a": 1}}, [f"json: the answer is not JSON: {SHORT}"]),
         ({"schema": {"type": "string"}}, [f"schema: the answer is not JSON: {SHORT}"]),

@@ -16,15 +16,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gram import GramError
-from interp import (
-    Case,
-    ToolLibrary,
-    ValidationError,
-    ab,
-    load_run,
-    open_store,
-    tool,
-)
+from interp import Case, ToolLibrary, ValidationError, ab, load_run, open_store, tool
 from interp.evaluation import Arm, ExpectedCall, Experiment, Metric, Trial, load_experiment
 from interp.evaluation.experiments import Plan, before_running
 from interp.evaluation.experiments.comparing import Comparison

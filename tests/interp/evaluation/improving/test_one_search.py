@@ -285,7 +285,7 @@ def test_another_search_in_the_folder_and_an_edited_folder_are_refused(tmp_path:
     for text, said in {
         "": "no search is in it",
         f"{head}\n(:Proposal {{parent: 0, texts: json`[1]`}})\n": (
-            "no whole Proposal: texts must be a JSON object"
+            "this is no whole Proposal: 'texts' must be"
         ),
     }.items():
         file.write_text(text)
