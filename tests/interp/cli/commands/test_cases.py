@@ -206,8 +206,8 @@ def test_what_was_done_is_kept_when_the_user_stops(folder: Path, model_server: M
     assert "1 passed, 1 not run" in rest
     recorded = [each.name for each in (folder / "recordings" / "cases.jsonl").iterdir()]
     assert recorded == ["greets.run.gram"]
-    root = ET.parse(folder / "out.xml").getroot()
-    assert (root.get("tests"), root.get("skipped"), root.get("failures")) == ("2", "1", "0")
+    (suite,) = ET.parse(folder / "out.xml").getroot()
+    assert (suite.get("tests"), suite.get("skipped"), suite.get("failures")) == ("2", "1", "0")
 
 
 def test_cases_beside_agents_are_found_in_a_folder(folder: Path, model_server: ModelServer) -> None:
