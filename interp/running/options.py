@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypedDict, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    _SpecialForm,
+    get_args,
+)
 
 from gram import ArgumentError, Pattern, walk
 from gram.errors import expect
@@ -21,8 +31,6 @@ from ..models import Dialect, context_window, cost_at, find_provider
 from ..programs import fallbacks_of, models_of
 
 if TYPE_CHECKING:
-    from typing import _SpecialForm
-
     from typing_extensions import TypeVar as TypeVarWithDefault
 
     from ..history.stores import RecordLike
@@ -99,7 +107,7 @@ class _UnionOf(Protocol[V_co]):
     def __args__(self) -> tuple[V_co, ...]: ...
 
 
-TypeOfAnswer: TypeAlias = "type[V] | _UnionOf[V] | _SpecialForm | None"
+TypeOfAnswer: TypeAlias = type[V] | _UnionOf[V] | _SpecialForm | None
 """The Python type of an answer."""
 
 
