@@ -13,13 +13,14 @@ frame around it takes what it gave, and so on outwards.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from attrs import evolve
 from pyrsistent import pmap
 
 from gram import Pattern
+from gram.errors import expect
 from gram.words import counted
 from lenses_ext import Model, ProgramLike
 from lenses_ext.labels import AGENT, LOOP, WORKFLOW
@@ -111,6 +112,7 @@ def start(
             for what does not read them.
     """
     pattern = the_agent(program, agent, by="start")
+    expect(given, (str, Mapping, Sequence), "given", by="start")
     given, attachments = parts_of(given)
     changes = effects.checked_settings(settings) or pmap()
     taken = _input(pattern, given, attachments)

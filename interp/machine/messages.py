@@ -177,8 +177,8 @@ class ToolCall:
     echo: str | None = field(default=None, validator=_is(str, _NONE), repr=False)
 
 
-def _files(files: Iterable[File]) -> tuple[File, ...]:
-    return expect_all(files, File, "files", by="Message or ToolInvocation")
+def _attachments(files: Iterable[File]) -> tuple[File, ...]:
+    return expect_all(files, File, "attachments", by="Message")
 
 
 def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
@@ -215,7 +215,7 @@ class Message:
     echo: str | None = field(default=None, validator=_is(*_TEXT))
     speaker: str | None = field(default=None, validator=_is(*_TEXT))
     summary: str | None = field(default=None, validator=_is(*_TEXT))
-    attachments: tuple[File, ...] = field(default=(), converter=_files, kw_only=True)
+    attachments: tuple[File, ...] = field(default=(), converter=_attachments, kw_only=True)
 
     def __repr__(self) -> str:
         calls = [call_text(call.name, call.arguments) for call in self.tool_calls]
@@ -377,6 +377,10 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
+def _returned(files: Iterable[File]) -> tuple[File, ...]:
+    return expect_all(files, File, "files", by="ToolInvocation")
+
+
 def _as_json_text(value: Json) -> JsonText:
     return value if isinstance(value, JsonText) else write_json(value)
 
@@ -409,7 +413,7 @@ class ToolInvocation:
     exception: BaseException | None = field(default=None, eq=False, kw_only=True)
     agent_name: str = field(default="", eq=False, validator=_is(str), kw_only=True)
     at: tuple[int | str, ...] = field(default=(), eq=False, validator=_is(tuple), kw_only=True)
-    files: tuple[File, ...] = field(default=(), converter=_files, kw_only=True)
+    files: tuple[File, ...] = field(default=(), converter=_returned, kw_only=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept: dict[str, Any] = {"agent_name": self.agent_name, "at": self.at, "files": self.files}

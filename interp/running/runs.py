@@ -201,6 +201,11 @@ def begin_for(
     options: BeginOptions,
 ) -> Run:
     """The same for a function named ``by``, which its errors name."""
+    if isinstance(tools, machine.ConversationContext) or isinstance(context, ToolLibrary):
+        raise ConfigurationError(
+            f"{by}: the tools and the context are swapped: run(agent, user_input, tools, context), "
+            "execute_agent_with_library(agent, user_input, context, library)"
+        )
     check_options(options, by=by)
     library = library_of(tools, by=by)
     context = machine.empty_context if context is None else machine.conversation_of(context, by=by)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gram import loads_one
+from gram import ArgumentError, loads_one
 from interp import File, Message, ScriptedModel, UserRole, ValidationError, run
 from interp.machine import start, start_again
 
@@ -88,6 +88,8 @@ def test_a_message_keeps_its_text_and_its_files() -> None:
     assert response.context[0] == said == model.requests[0].messages[0]
     assert said != Message(UserRole, "What is this?")
     assert "chart.png (image/png, 28 bytes)" in repr(said)
+    with pytest.raises(ArgumentError, match=r"Message: attachments\[0\] must be a File, got str"):
+        Message(UserRole, "What is this?", attachments=["chart.png"])  # type: ignore[list-item]  # that is the mistake
 
 
 def test_a_run_that_is_begun_again_has_its_files() -> None:

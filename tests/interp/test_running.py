@@ -15,7 +15,7 @@ from gram import ArgumentError, GramError, Pattern, loads_one
 from interp import ScriptedModel, arun, astream, begin, hello_world_tool_library, run, stream, tool
 from interp.evaluation import Arm
 from interp.history import to_pattern
-from interp.machine import start
+from interp.machine import empty_context, start
 from interp.running import execute_agent, execute_agent_with_library
 from interp.tools import empty_tool_library
 from lenses_ext import parse_program, validate_agent_pattern
@@ -53,6 +53,27 @@ def test_an_agent_is_executed_with_the_context_before_the_library(hello_world: P
     response = execute_agent_with_library(*given, model=model)
     assert [message.content for message in model.requests[0].messages] == ["I'm Alice.", "hi"]
     assert [each.result for each in response.tools_used] == [GREETED]
+
+
+SWAPPED: list[Callable[[Any], Any]] = [
+    lambda agent: run(agent, "hi", WRONG, hello_world_tool_library),
+    lambda agent: asyncio.run(arun(agent, "hi", WRONG)),
+    lambda agent: execute_agent(agent, "hi", hello_world_tool_library),  # type: ignore[arg-type]  # wrong on purpose
+    # both are empty: only their types tell them apart
+    lambda agent: execute_agent_with_library(agent, "hi", empty_tool_library, empty_context),  # type: ignore[arg-type]  # wrong on purpose
+]
+
+
+@pytest.mark.parametrize("swapped", SWAPPED)
+def test_a_swapped_library_is_recognised(hello_world: Pattern, swapped: Callable[..., Any]) -> None:
+    with pytest.raises(interp.ConfigurationError, match="the tools and the context are swapped"):
+        swapped(hello_world)
+
+
+@pytest.mark.parametrize("given", [5, (each for each in ["hi"])])
+def test_what_is_no_message_is_refused_where_a_run_starts(given: Any) -> None:
+    with pytest.raises(ArgumentError, match="start: given must be a str or a mapping or a seq"):
+        start(TALKER, given)
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,22 @@ def test_of_many_violations_the_first_five_are_told(count: int, more: list[str])
     assert lines.splitlines() == told[:5] + more
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_violations_of_nested_alternatives_are_reported_at_the_outermost(whole: bool) -> None:
+    """Each level of alternatives doubles what there is to describe."""
+    either = {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"type": "null"}]}
+    node = {kind: parameters(x={"type": kind}, c=either) for kind in ("integer", "string")}
+    defs = {"A": node["integer"], "B": node["string"]}
+    schema = {**parameters(a=either, n=INTEGER), "$defs": defs}
+    nested: Any = None
+    for _ in range(15):
+        nested = {"c": nested, "x": 1 if whole else True}
+    where = "$" if whole else "$.a"
+    schema |= {"not": {"type": "object"}} if whole else {}
+    told = refusal(schema, {"a": nested, "n": 1})
+    assert told == f"{where}: fits none of the types that are allowed"
+
+
 def test_defaults_are_filled_behind_references_as_deep_as_the_value_goes() -> None:
     schema = {
         "type": "object",
