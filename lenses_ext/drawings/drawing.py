@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -203,7 +204,10 @@ class _Drawer:
             return self._workflow(what, group)
         if what.path in self._program.agents:
             return self._agent(what, group)
-        drawn = self._node("tool", what.name, _signature(what.pattern), group)
+        signature = ""
+        with suppress(GramError):  # a faulty tool is drawn without it
+            signature = signature_text(what.pattern)
+        drawn = self._node("tool", what.name, signature, group)
         return self._drawn.setdefault(what.path, drawn)
 
     def _node(
@@ -293,13 +297,6 @@ def _value(value: Value) -> str:
     if isinstance(value, Symbol):
         return value.value
     return value if isinstance(value, str) else write_value(value, fences=False)
-
-
-def _signature(tool: Pattern) -> str:
-    try:
-        return signature_text(tool)
-    except GramError:  # a faulty tool is drawn without it
-        return ""
 
 
 def beside(name: str) -> str:

@@ -152,13 +152,10 @@ class GramServer(LanguageServer):
     def uses_of(self, meaning: Meaning, offset: int) -> list[lsp.Location]:
         """Every place, in a file and what it imports, of the name at an offset."""
         found = meaning.use_at(offset)
-        places = [
-            meaning.place(pattern, use.part)
-            for pattern, use in meaning.uses
-            if found and use.meant.path == found[1].meant.path
-        ]
-        located = (self.location(*place) for place in places if place)
-        return [each for each in located if each]
+        meant = found[1].meant.path if found else None
+        uses = ((pattern, use.part) for pattern, use in meaning.uses if use.meant.path == meant)
+        places = (meaning.place(pattern, part) for pattern, part in uses)
+        return [*filter(None, (self.location(*place) for place in places if place))]
 
     def renamed(self, uri: str, asked: lsp.RenameParams) -> lsp.WorkspaceEdit:
         """The edits that give what is named at a position another name, wherever it is meant.
