@@ -1,4 +1,7 @@
-"""The runs of one test: each recorded or replayed in a file of its own, and kept to be shown."""
+"""The runs of one test: each recorded or replayed in a file of its own, and kept to be shown.
+
+Runs of cases are judged here, and reported as JUnit XML.
+"""
 
 from __future__ import annotations
 

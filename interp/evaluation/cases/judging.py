@@ -1,4 +1,7 @@
-"""What is found of a run for each thing that its case expects, the user's checks included."""
+"""Judges a run by its case: what is found for each thing that is expected.
+
+The user's checks are among them, and rubrics, of which an agent says whether they are true.
+"""
 
 from __future__ import annotations
 

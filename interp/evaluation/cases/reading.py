@@ -1,4 +1,4 @@
-"""Cases as CSV, as JSON Lines and as gram.
+"""Reads the cases of a file: JSON Lines, CSV or gram, all with the same columns.
 
 In CSV, cells are separated by commas. A cell with a comma, a quote or a line break is put in
 quotes, and quotes in it are doubled.

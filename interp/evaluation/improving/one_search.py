@@ -1,4 +1,4 @@
-"""One search: its folder, its budget, runs of candidates, the proposer, and the test at the end.
+"""Makes a program better, and shows it, or says that it could not be shown: one search.
 
 .. code-block:: text
 

@@ -1,11 +1,20 @@
-"""The sets of cases, and the search: candidates from candidates, the best on each case kept.
+"""The sets of cases, the search, what the last set decides, and what came of it.
 
-Nothing here knows what a candidate is, who proposes one, or what measures it.
+In the search, candidates come from candidates, and the best on each case are kept. It does not know
+what a candidate is, who proposes one, or what measures it.
 
 A case's set follows from what is asked in it, so it is the same in every later search, whatever
 other cases there are, in which order they are, and what they are called. What a case expects has
 no part in it: a case whose answer is corrected has been seen in a search all the same. Cases of
 one cluster are in one set.
+
+.. code-block:: text
+
+    (:Look {cases: ["04be…", "9c1d…"], p: 0.031, program: "desk.gram", search: "3f2a…",
+      verdict: "not shown to be better"})
+
+A case decides in at most five looks. A look is written before the runs of the last set begin, so
+that stopping them takes nothing back; a search that goes on has its look already.
 """
 
 from __future__ import annotations
