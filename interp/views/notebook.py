@@ -74,6 +74,8 @@ def _rows(rows: Iterable[Iterable[Content]]) -> Markup:
     )
 
 
+# --- cells
+
 _CELL = "<cell>"
 
 

@@ -210,6 +210,8 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
     return evolve(drawing, nodes=tuple(map(counted_node, drawing.nodes)), edges=tuple(edges))
 
 
+# --- the page
+
 _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
 _MOST_NODES = 150  # that are drawn
 

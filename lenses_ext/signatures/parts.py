@@ -313,6 +313,8 @@ def nodes_of(parts: Parts, faults: Faults) -> list[Element] | None:
     return nodes
 
 
+# --- the text form
+
 _GRAMMAR = Path(__file__).with_name("text_form.lark")
 _TAILS, _HEADS = ("-", "=", "~"), ("->", "=>", "~>")
 

@@ -303,6 +303,8 @@ def _items(words: Iterable[str], kind: lsp.CompletionItemKind) -> Iterator[Compl
     return (CompletionItem(word, kind=kind) for word in dict.fromkeys(words))
 
 
+# --- a file at a glance
+
 COLOURS: Final = {
     "name": "function",
     "label": "type",
