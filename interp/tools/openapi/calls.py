@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
@@ -126,7 +126,9 @@ def _answer(operation: Operation, response: httpx2.Response, body: bytes) -> Jso
 
 def _text(response: httpx2.Response, body: bytes, kind: str) -> str:
     """The text of an answer; of one that has none, its type and size in brackets."""
-    text = body.decode(response.encoding or "utf-8", "replace")
+    text = body.decode("utf-8", "replace")
+    with suppress(LookupError, ValueError):  # nobody knows the encoding, or it is none of texts
+        text = body.decode(response.encoding or "utf-8", "replace")
     if kind.startswith(("text/", "application/json")) or not {"\0", "\ufffd"} & {*text}:
         return text.removeprefix("\ufeff")  # a byte order mark is no part of the text
     return f"[{visible(kind) or 'no type'}: {len(body):,} bytes that are no text]"
@@ -153,10 +155,20 @@ def in_path(parameter: ApiParameter, value: Json) -> str:
 
 def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
     """A value as names and values of a query, escaped."""
+    if parameter.is_deep:
+        return [*_deep_pairs(parameter.name, value)]
     if isinstance(value, dict) and parameter.explode:
         return [(_escaped(key), _escaped(_plain(one))) for key, one in value.items()]
     name, parts = _escaped(parameter.name), [_escaped(each) for each in _parts(parameter, value)]
     return [(name, each) for each in (parts if parameter.explode else [",".join(parts)])]
+
+
+def _deep_pairs(name: str, value: Json) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict | list):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _deep_pairs(f"{name}[{key}]", one)
+    else:
+        yield _escaped(name), _escaped(_plain(value))
 
 
 def in_header(parameter: ApiParameter, value: Json) -> str:
@@ -176,9 +188,10 @@ def in_header(parameter: ApiParameter, value: Json) -> str:
 
 def _in_body(body: ApiParameter, value: Json) -> bytes:
     if body.name == FORM and isinstance(value, dict):
-        fields = [in_query(ApiParameter(name, name, "query"), one) for name, one in value.items()]
+        usual = {name: ApiParameter(name, name, "query") for name in value}
+        fields = [in_query({**usual, **body.fields}[name], one) for name, one in value.items()]
         return "&".join("=".join(pair) for pairs in fields for pair in pairs).encode()
-    return (_plain(value) if body.name == "text/plain" else write_json(value)).encode()
+    return (_plain(value) if body.name.startswith("text/") else write_json(value)).encode()
 
 
 def _parts(parameter: ApiParameter, value: Json) -> list[str]:

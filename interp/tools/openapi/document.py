@@ -177,8 +177,9 @@ def read_document(
     if not isinstance(version, str) or not version.startswith(("3.0", "3.1", "3.2")):
         expected = 'expected a document with "openapi": "3.0.3", or up to 3.2'
         found = visible(write_json(root)[:_LONGEST_SHOWN])
-        hint = "Swagger 2 is converted by swagger2openapi"
-        raise ConfigurationError(f"{place}: {expected}, found {found}\n  hint: {hint}")
+        is_swagger = isinstance(root, dict) and "swagger" in root
+        hint = "\n  hint: Swagger 2 is converted by swagger2openapi" if is_swagger else ""
+        raise ConfigurationError(f"{place}: {expected}, found {found}{hint}")
     return ApiDocument(root, place, address)
 
 
@@ -264,12 +265,16 @@ class ApiParameter:
         name, place: its name in the request, and where it is: path, query, header or body. The
             name of a body is its media type.
         explode: whether a query has the items of a list one by one.
+        is_deep: whether each value in a query has the names that lead to it: ``filter[from]=1``.
+        fields: the fields of a form that say how they are written.
     """
 
     key: str
     name: str
     place: str
     explode: bool = True
+    is_deep: bool = False
+    fields: Mapping[str, ApiParameter] = field(factory=dict)
 
 
 @frozen
@@ -306,8 +311,8 @@ class Operation:
         method, path: the request.
         parameters: the parameters, and the body among them.
         server: the address of the server, which is allowed.
-        keys: the keys that were given for its schemes.
-        missing: its schemes, where there is a key for none.
+        keys: the keys that it is called with.
+        missing: the schemes that a key is missing for.
         access: how all operations of the document are called.
     """
 

@@ -36,8 +36,9 @@ from .document import (
 
 _MOST_BYTES: Final = 1_000_000
 
-_STYLES: Final = {"path": "simple", "query": "form", "header": "simple"}
-"""How the parameters of each place are written; others are not sent."""
+_DEEP: Final = "deepObject"
+_STYLES: Final = {"path": ("simple",), "query": ("form", _DEEP), "header": ("simple",)}
+"""How the parameters of each place are written, by default first; others are not sent."""
 
 _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
 """Headers that OpenAPI leaves to other parts of a document."""
@@ -178,12 +179,14 @@ def _tool(
     in_path = {each.name for each in parameters if each.place == "path"}
     if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
         raise api.fault(at, f"no parameter is declared for {{{min(missing)}}} in its path")
-    schemes = operation.get("security", api.root.get("security")) or []
-    names = dict.fromkeys(name for each in schemes for name in each)
-    keys = [access.keys[name] for name in names if name in access.keys]
-    server = _server(api, found, operation, access)
-    keyless = [] if keys else [*names]
-    ready = Operation(method, path, parameters, server, keys, keyless, access)
+    ready = Operation(
+        method,
+        path,
+        parameters,
+        _server(api, found, operation, access),
+        *_keys_for(operation.get("security", api.root.get("security")) or [[]], access.keys),
+        access,
+    )
 
     async def invoke(arguments: dict[str, Json]) -> Any:
         from .calls import call  # imported late: it loads the network library
@@ -198,6 +201,7 @@ def _tool(
         visible(said or str(found.item.get("summary") or f"{method} {path}")),
         root,
         invoke,
+        result_schema=_result(api, operation, at),
         place=f"{api.place}: {at}",
         once=changes,
         hints={"sends": True} if changes else {},
@@ -239,8 +243,8 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
         return f'its parameter "{name}" is no name of a header'
     if place == "header" and name.lower() in _OF_THE_CONNECTION:
         return f'its parameter "{name}" is a header that belongs to the connection'
-    style = "content" if "content" in given else given.get("style", _STYLES[place])
-    if style != _STYLES[place]:
+    style = "content" if "content" in given else given.get("style", _STYLES[place][0])
+    if style not in _STYLES[place]:
         return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
     return None
 
@@ -249,23 +253,61 @@ def _kind(content: dict[str, Json]) -> str | None:
     """The media type of a body that is sent, as the document has it; None if there is none."""
     kinds = {each.split(";")[0].strip().lower(): each for each in content}
     json_like = [each for each in kinds if each.endswith("+json")]
-    if FORM in kinds and "encoding" in (content[kinds[FORM]] or {}):
-        del kinds[FORM]  # its fields have styles of their own
-    wanted = (_JSON, *json_like, "application/*", "*/*", FORM, "text/plain")
+    texts = [each for each in kinds if each.startswith("text/") and not each.endswith("xml")]
+    fields = _encoding(content[kinds[FORM]]).values() if FORM in kinds else ()
+    if any(each.get("style", "form") not in _STYLES["query"] for each in fields):
+        del kinds[FORM]
+    wanted = (_JSON, *json_like, "application/*", "*/*", FORM, *texts)
     return next((kinds[each] for each in wanted if each in kinds), None)
+
+
+def _encoding(media: dict[str, Json] | None) -> dict[str, Json]:
+    """How the fields of a form are written, where it says so."""
+    return (media or {}).get("encoding") or {}
 
 
 def _parameter(given: dict[str, Json], taken: Collection[str]) -> tuple[ApiParameter, Json]:
     """A parameter or a body that can be sent, and its schema."""
     name, place, schema = given["name"], given["in"], given.get("schema")
     key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:LONGEST_NAME] or "_"
+    if key in taken:
+        key = "request_body" if place == "body" else f"{key}_{place}"[-LONGEST_NAME:]
     while key in taken:
         key += "_"
-    if place == "body":
-        kind = _kind(given["content"]) or _JSON
-        schema = (given["content"][kind] or {}).get("schema")
-        name = _JSON if "*" in kind else kind.split(";")[0].strip().lower()
-    return ApiParameter(key, name, place, given.get("explode", True) is True), schema
+    if place != "body":
+        return _written(key, name, place, given), schema
+    kind = _kind(given["content"]) or _JSON
+    media = given["content"][kind] or {}
+    name = kind.split(";")[0].strip().lower()
+    name = {"application/*": _JSON, "*/*": _JSON, "text/*": "text/plain"}.get(name, name)
+    fields = {each: _written(each, each, "query", how) for each, how in _encoding(media).items()}
+    return ApiParameter(key, name, place, fields=fields), media.get("schema")
+
+
+def _written(key: str, name: str, place: str, how: dict[str, Json]) -> ApiParameter:
+    explode = how.get("explode", True) is True
+    return ApiParameter(key, name, place, explode, how.get("style") == _DEEP)
+
+
+def _result(api: ApiDocument, operation: dict[str, Json], at: str) -> dict[str, Json] | None:
+    """The outermost type of what an operation gives, where the document says one.
+
+    Answers have more fields than documents say.
+    """
+    types: set[str | None] = set()
+    responses = api.followed(operation.get("responses") or {}, f"{at}.responses")
+    for status, given in responses.items():
+        if str(status).startswith("2"):
+            content = api.followed(given, f"{at}.responses.{status}").get("content")
+            for kind, media in (content or {"": {}}).items():
+                schema = api.followed(media.get("schema") or {}, at)
+                is_one = "json" in kind and not schema.get("nullable")
+                types.add(str(schema.get("type")) if is_one else None)
+    (found, *others) = types or {None}
+    return {"type": found} if not others and found in _TYPES else None
+
+
+_TYPES: Final = ("string", "integer", "number", "boolean", "object", "array")
 
 
 # --- keys
@@ -293,6 +335,18 @@ def _read_keys(api: ApiDocument, keys: Mapping[str, str]) -> dict[str, ApiKey]:
             raise api.fault(f"{at}.{name}", "keys of this kind are not sent")
         found[name] = made
     return found
+
+
+def _keys_for(
+    security: Iterable[Collection[str]], keys: Mapping[str, ApiKey]
+) -> tuple[list[ApiKey], list[str]]:
+    """The keys that an operation is called with, and the schemes that a key is missing for.
+
+    Of the sets of schemes one is enough: a key is not sent where another one does.
+    """
+    chosen = min(security, key=lambda each: (len({*each} - keys.keys()), -len(each)))
+    missing = [name for name in chosen if name not in keys]
+    return [keys[name] for name in chosen if name in keys], missing
 
 
 def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:

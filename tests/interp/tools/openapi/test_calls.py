@@ -95,3 +95,12 @@ def test_objects_that_no_server_reads_alike_are_not_sent(place: str, write: Any)
 def test_a_header_that_has_what_separates_values_is_refused() -> None:
     with pytest.raises(ToolError, match="an item with one cannot be sent"):
         in_header(ApiParameter("p", "p", "header"), ["a,b"])
+
+
+def test_a_deep_object_has_the_names_that_lead_to_each_value() -> None:
+    value = {"at": {"from": 1, "to": "é"}, "in": ["x"]}
+    assert in_query(ApiParameter("c", "c", "query", is_deep=True), value) == [
+        ("c%5Bat%5D%5Bfrom%5D", "1"),
+        ("c%5Bat%5D%5Bto%5D", "%C3%A9"),
+        ("c%5Bin%5D%5B0%5D", "x"),
+    ]

@@ -55,7 +55,7 @@ def test_without_pyyaml_the_extra_is_named(tmp_path: Path) -> None:
     ("given", "said"),
     [
         ({"swagger": "2.0"}, r'found {"swagger":"2.0"}\n  hint: Swagger 2 is converted'),
-        ({"asyncapi": "3.0.0"}, 'found {"asyncapi":"3.0.0"}'),
+        ({"asyncapi": "3.0.0"}, 'found {"asyncapi":"3.0.0"}$'),
         ({}, "found {}"),
         ({"openapi": 3.0}, 'found {"openapi":3.0}'),
         ({"openapi": "4.0.0"}, 'up to 3.2, found {"openapi":"4.0.0"}'),

@@ -19,6 +19,7 @@ from tests.interp.cli.process import gram
 
 KEY = "a-key-of-pets-17"
 FORM = "application/x-www-form-urlencoded"
+PIPED = {"encoding": {"a": {"style": "pipeDelimited"}}}
 
 
 def packed(body: bytes) -> bytes:
@@ -110,13 +111,76 @@ def test_a_call_sends_path_query_header_body_and_key(
 
 
 def test_a_form_is_sent_as_one(server: Any) -> None:
-    body = {"content": {FORM: {"schema": {"type": "object"}}}}
+    styles = {"c": {"style": "deepObject"}, "e": {"explode": False}}
+    body = {"content": {FORM: {"schema": {"type": "object"}, "encoding": styles}}}
     library = openapi_library(document(server.url, requestBody=body))
-    sent = {"a": "x y", "b": [2, 3]}
+    sent = {"a": "x y", "b": [2, 3], "c": {"d": 4}, "e": [5, 6]}
 
     assert invoke_tool(library["pets_update"], {"id": "1", "body": sent})["body"] == (
-        "a=x%20y&b=2&b=3"
+        "a=x%20y&b=2&b=3&c%5Bd%5D=4&e=5,6"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent_as"), [("text/csv", "text/csv"), ("text/*", "text/plain"), ("text/xml", None)]
+)
+def test_a_text_is_sent_as_what_it_is(server: Any, kind: str, sent_as: str | None) -> None:
+    body = {"content": {kind: {"schema": {"type": "string"}}}}
+    tool = openapi_library(document(server.url, requestBody=body))["pets_update"]
+    assert ("body" in tool.schema["properties"]) == (sent_as is not None)
+    if sent_as:
+        assert invoke_tool(tool, {"id": "1", "body": "a,b"})["body"] == "a,b"
+        assert server.asked[0]["headers"]["Content-Type"] == sent_as
+
+
+def test_parameters_of_one_name_are_told_apart_by_their_places() -> None:
+    parameters = [{"name": name, "in": "query"} for name in ("id", "body")]
+    made = document("http://h", requestBody={"content": {"text/plain": {}}}, parameters=parameters)
+    properties = openapi_library(made)["pets_update"].schema["properties"]
+    assert [*properties] == ["id", "id_query", "body", "request_body"]
+
+
+@pytest.mark.parametrize(
+    ("security", "given", "sent"),
+    [
+        ([{"query_key": []}, {"token": []}], ["query_key", "token"], ["query_key"]),
+        ([{"query_key": []}, {"token": []}], ["token"], ["token"]),
+        ([{"query_key": [], "token": []}], ["query_key", "token"], ["query_key", "token"]),
+        ([{}, {"token": []}], ["query_key", "token"], ["token"]),
+        ([], ["token"], []),
+    ],
+)
+def test_a_key_is_not_sent_where_another_one_does(
+    server: Any, monkeypatch: pytest.MonkeyPatch,
+    security: list[Any], given: list[str], sent: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("PETS", KEY)
+    made = document(server.url, security=security)
+    library = openapi_library(made, keys=dict.fromkeys(given, "PETS"))
+
+    invoke_tool(library["pets_update"], {"id": "1"})
+
+    (asked,) = server.asked
+    assert (KEY in asked["path"]) == ("query_key" in sent)
+    assert ("Authorization" in asked["headers"]) == ("token" in sent)
+
+
+@pytest.mark.parametrize(
+    ("responses", "type_"),
+    [
+        ({"200": {"content": {"application/json": {"schema": {"type": "array"}}}}}, "array"),
+        ({"200": {"content": {"application/json": {"schema": {"type": ["array"]}}}}}, None),
+        ({"200": {"content": {"text/csv": {"schema": {"type": "string"}}}}}, None),
+        ({"404": {"content": {"application/json": {"schema": {"type": "object"}}}}}, None),
+        ({}, None),
+    ],
+)
+def test_a_result_has_the_outermost_type_that_the_document_says(
+    responses: Any, type_: str | None
+) -> None:
+    made = document("http://h", "3.1.0", responses=responses)
+    result = openapi_library(made)["pets_update"].result_schema
+    assert result == (type_ and {"type": type_})
 
 
 @pytest.mark.parametrize(
@@ -152,6 +216,7 @@ def test_a_bad_answer_is_told(server: Any, answer: Any, said: str) -> None:
         ({"Content-Type": 'application/json; charset="utf-16"'}, '"é"'.encode("utf-16"), "é"),
         ({"Content-Type": "application/x-ndjson"}, b"1\n2\n", "1\n2\n"),
         ({"Content-Type": "application/xml"}, b"<pet/>", "<pet/>"),
+        ({"Content-Type": "text/plain; charset=hex"}, b"\xff", "\ufffd"),
         ({"Content-Type": "text/plain; charset=nonsense"}, b"hi", "hi"),
         ({"Content-Type": "image/png"}, b"\x89PNG\0", "[image/png: 5 bytes that are no text]"),
         ({}, b"hi", "hi"),
@@ -232,7 +297,7 @@ def test_operations_are_chosen_by_their_names_and_only_allowed_hosts_are_called(
         ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}},
          "its body is multipart/form-data, which is not sent"),
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
-        ({"requestBody": {"required": True, "content": {FORM: {"encoding": {}}}}}, FORM),
+        ({"requestBody": {"required": True, "content": {FORM: PIPED}}}, FORM),
         ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
         ({"servers": [{"url": "ftp://h"}]}, "no address"),
         ({"operationId": "list"}, "another operation"),
