@@ -110,6 +110,8 @@ class Diagnostic:
             hint: how to mend it.
             fix: edits that mend it.
         """
+        expect(path, tuple, "path", by="Diagnostic.found")
+        expect(keys, tuple, "keys", by="Diagnostic.found")
         whole: PartPath = path if part is None else (*path, part, *keys)
         return cls("", "error", message, whole, span, hint, fix=fix)
 

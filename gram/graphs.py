@@ -82,6 +82,9 @@ class Graph:
     _incident: dict[Hashable, list[Pattern]] = field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        for name in ("nodes", "relationships", "walks", "annotations", "others"):
+            trees.patterns_of(getattr(self, name), name, by="Graph")
+        expect(self.keys, Mapping, "keys", by="Graph")
         for each in self.relationships:
             for key in {self.key(end): None for end in each.elements}:
                 self._incident.setdefault(key, []).append(each)

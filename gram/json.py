@@ -19,7 +19,6 @@ from . import trees
 from .errors import ArgumentError, GramEncodeError, name_of
 from .source import GramDecodeError
 from .trees import Pattern, Subject
-from .writing import sorted_items
 
 __all__ = ["Json", "value_to_json"]
 
@@ -75,7 +74,7 @@ def value_to_json(value: trees.Value | None) -> Json:
 
 
 def _map_to_json(entries: PMap[str, trees.Value]) -> dict[str, Json]:
-    return {key: value_to_json(value) for key, value in sorted_items(entries)}
+    return {key: value_to_json(value) for key, value in sorted(entries.items())}
 
 
 def from_json(data: Json) -> Any:

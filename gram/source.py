@@ -54,6 +54,7 @@ class Source:
         >>> Source("a\\nbc").position(3)
         (2, 2)
         """
+        expect(offset, int, "offset", by="position")
         lineno = self.text.count("\n", 0, offset) + 1
         return lineno, max(offset - self._line_start(offset), 0) + 1
 
@@ -63,6 +64,7 @@ class Source:
 
     def line_at(self, offset: int) -> str:
         """The line that holds an offset, without its line break."""
+        expect(offset, int, "offset", by="line_at")
         end = self.text.find("\n", offset)
         line = self.text[self._line_start(offset) : end if end >= 0 else len(self.text)]
         return line.removesuffix("\r")
@@ -84,6 +86,8 @@ class Source:
           (ann {age: old})
                      ^^^
         """
+        expect(end, (int, type(None)), "end", by="excerpt")
+        expect(width, int, "width", by="excerpt")
         line, at = self.line_at(offset), self.position(offset)[1] - 1
         first = 0
         if len(line) > width:
@@ -136,12 +140,8 @@ class GramDecodeError(GramError, ValueError):
         hint: str | None = None,
     ) -> None:
         super().__init__(msg)
-        self.msg = msg
-        self.doc = doc
-        self.pos = pos
-        self.filename = filename
-        self.expected = tuple(expected)
-        self.hint = hint
+        self.msg, self.doc, self.pos = msg, doc, pos
+        self.filename, self.expected, self.hint = filename, tuple(expected), hint
         self.unwanted: Span | None = None
         self.lineno, self.colno = Source(doc).position(pos)
 

@@ -174,14 +174,9 @@ def write_record(properties: Mapping[str, Any], *, fences: bool = True) -> str:
         expect(key, str, "each key of a map", by="write_value")
     entries = (
         f"{write_key(key)}: {write_value(value, fences=fences)}"
-        for key, value in sorted_items(properties)
+        for key, value in sorted(properties.items())
     )
     return f"{{{', '.join(entries)}}}"
-
-
-def sorted_items(properties: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    """The entries of a map in the order in which they leave it: sorted by key."""
-    return sorted(properties.items())  # no key comes twice, so values are never compared
 
 
 def write_name(name: str, *, integers: bool = False) -> str:

@@ -301,8 +301,8 @@ def _applied(rows: _Rows, old: Any, path: EditPath = (), near: Pattern | None = 
         return change.new
     if isinstance(old, Pattern):
         made = _applied(rows, _parts(old), path, old)
-        subject = Subject(made.get("identity", ""), made["labels"], made["properties"])
-        return attrs.evolve(old, value=subject, elements=made["elements"])
+        subject = Subject(*(made.get(name, ()) for name in ("identity", "labels", "properties")))
+        return attrs.evolve(old, value=subject, elements=made.get("elements", ()))
     if rest:
         if not isinstance(old, PMap):
             raise DiffError(f"expected a map, found {_shown(old)}", path, near)

@@ -16,7 +16,7 @@ from ..errors import MAX_LEVELS, TooDeepError
 from ..source import Source
 from ..trees import WALK_SUBJECT, Pattern, Range, Subject, TaggedString, Value
 from . import syntax
-from .scalars import SCALARS, read_name, unquote
+from .scalars import SCALARS, read_name, unescape
 
 _NO_PROPERTIES: PMap[str, Value] = pmap()
 _Nested = TypeVar("_Nested", PMap[str, Value], PVector[Value])
@@ -166,7 +166,7 @@ class Builder:
 
     def tagged(self, parts: list[syntax.Token]) -> syntax.Value:
         tag, content = (self.text[token.start : token.end] for token in parts)
-        value = TaggedString(tag, unquote(content))
+        value = TaggedString(tag, unescape(content[1:-1]))
         return syntax.Value(parts[0].start, parts[1].end, parts[1].type, value)
 
     def string(self, parts: list[syntax.Token]) -> syntax.Value:

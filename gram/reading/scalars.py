@@ -27,11 +27,6 @@ def unescape(body: str) -> str:
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), body)
 
 
-def unquote(spelling: str) -> str:
-    """What a string between quotes says."""
-    return unescape(spelling[1:-1])
-
-
 def fence_content(body: str) -> str:
     """What a fenced string says: its body without the line that holds the closing fence."""
     if not body.strip(" \t"):
@@ -103,7 +98,7 @@ def read_measurement(spelling: str) -> Measurement:
 
 def read_string(spelling: str) -> str:
     """A string between quotes on one line."""
-    return values.check_text(unquote(spelling))
+    return values.check_text(unescape(spelling[1:-1]))
 
 
 SCALARS: dict[str, Callable[[str], Value]] = {
