@@ -216,14 +216,17 @@ def _quoted(path: str) -> str:
 
 
 _MOST_DECODINGS: Final = 8
-_SEPARATORS: Final = re.compile(r"[^\w.%-]+")
+_SLASHES: Final = re.compile(r"[/\\\u2044\u2215\u2216\u29f5\u29f8]")
+_ENDS: Final = re.compile(r"[;?#]")
+"""What ends a part of a path, for some servers after they have decoded it."""
+
 _CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
 
 
 def has_dots(path: str) -> bool:
-    """Whether ``.`` or ``..`` stands alone in a path, to a server that decodes it however often.
+    """Whether a part of a path is ``.`` or ``..`` to a server that decodes it, however often.
 
-    Everything that some server may take for a slash, an end or nothing separates it from the rest.
+    Blanks and what cannot be seen are left out, as some servers leave them out.
 
     >>> has_dots("a/%252e%252E/b"), has_dots("..%5Cb"), has_dots("a..b/.c")
     (True, True, False)
@@ -231,11 +234,13 @@ def has_dots(path: str) -> bool:
     raw = path.encode(errors="replace")
     for _ in range(_MOST_DECODINGS):
         try:
-            text = normalize("NFKC", raw.decode()).replace("\u3002", ".")
+            text = normalize("NFKC", raw.decode())
         except UnicodeDecodeError:
             return True  # it may be a dot in more bytes than it needs, which old servers take
-        if {".", ".."} & {*_SEPARATORS.split(text)}:
-            return True
+        for part in _SLASHES.split(text.replace("\u3002", ".")):
+            seen = (char for char in _ENDS.split(part)[0] if char > " " and char.isprintable())
+            if "".join(seen) in (".", ".."):
+                return True
         plain_codes = _CODE.sub(lambda found: chr(int(found[1], 16)).encode(errors="ignore"), raw)
         decoded = unquote_to_bytes(plain_codes)
         if decoded == raw:
