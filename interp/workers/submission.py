@@ -375,11 +375,6 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
     """
     expect(path, (str, Path), "path", by="read_schedules")
     path = resolved(Path(path))  # refuses what is no path
-    try:
-        import croniter  # noqa: F401  # an extra
-    except ImportError:
-        hint = f"hint: {install('workers')}"
-        raise ConfigurationError(f"schedules need Procrastinate\n  {hint}") from None
     document = parse_gram(decode(path.read_bytes(), str(path)), str(path))
     patterns = document.patterns[1:] if document.header is not None else document.patterns
     others = (each for each in patterns if _LABEL not in each.value.labels)
@@ -391,7 +386,16 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
 
 
 def schedule_faults(document: Document) -> tuple[Diagnostic, ...]:
-    """What is wrong with the schedules of a document: their times, their programs, their inputs."""
+    """What is wrong with the schedules of a document: their times, their programs, their inputs.
+
+    Raises:
+        ConfigurationError: Procrastinate is not installed.
+    """
+    try:
+        import croniter  # noqa: F401  # an extra
+    except ImportError:
+        hint = f"hint: {install('workers')}"
+        raise ConfigurationError(f"schedules need Procrastinate\n  {hint}") from None
     patterns = [each for each in document.patterns if _LABEL in each.value.labels]
     folder = Path(document.filename or "").parent
     return tuple(fault for each in patterns for fault in _faults_of(each, patterns, folder))

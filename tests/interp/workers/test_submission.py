@@ -152,10 +152,15 @@ def test_misuse_is_told(tmp_path: Path, arguments: list[str], code: int, said: s
     assert not (tmp_path / "runs.db").exists()
 
 
-def test_what_has_to_be_installed_is_told(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "procrastinate", None)
-    for command in (("submit", HELLO, "Hi."), ("worker",)):
-        done = gram(*command, "--record", database)
+def test_what_has_to_be_installed_is_told(
+    database: str, schedules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedules.write_text(EACH_MINUTE, "utf-8")
+    for module in ("croniter", "procrastinate"):
+        monkeypatch.setitem(sys.modules, module, None)
+    record = ("--record", database)
+    for command in (("submit", HELLO, "Hi.", *record), ("worker", *record), ("check", schedules)):
+        done = gram(*map(str, command))
         assert done.returncode == 4
         assert install("workers") in done.stderr
         assert "Traceback" not in done.stderr
