@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from interp.workers import Result, cancel_run, decide_run, export_run, fork_run,
 from lenses_ext import ProgramLike
 from tests.interp.counting import counting
 
+with_add = partial(counting, once=True)
 PROGRAM = """
 [counter:Agent {{instruction: "{instruction}", model: "A/b"}} |
   [add:Tool {{description: "Adds one."}} | (x::Integer)==>(::Integer)]]
@@ -38,10 +40,6 @@ def calls(*numbers: int) -> dict[str, object]:
         {"id": str(n), "function": {"name": "add", "arguments": f'{{"x": {n}}}'}} for n in numbers
     ]
     return {"choices": [{"message": {"role": "assistant", "content": "", "tool_calls": each}}]}
-
-
-def with_add(done: list[int]) -> ToolLibrary:
-    return counting(done, once=True)
 
 
 def began(

@@ -394,25 +394,22 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
     assert (store.row("deadly").status, store.row("deadly").reason) == ("failed", reason)
 
 
-DEAD = "elsewhere/1/1/x"
-
-
 def test_deaths_are_counted_once_each_and_anew_after_an_event(store: RunStore) -> None:
     run = submit(TALKER, "Hello", store=store)
-    queue = RunQueue(postgres_of(store))
+    queue, dead = RunQueue(postgres_of(store)), "elsewhere/1/1/x"
 
     def dies() -> None:  # as a claim leaves the run that nobody renews
         left = "status = 'running', fence = fence + 1, leased_until = 0, owner = ?"
-        store.database.execute(f"UPDATE gram_runs SET {left} WHERE id = ?", DEAD, run)
+        store.database.execute(f"UPDATE gram_runs SET {left} WHERE id = ?", dead, run)
 
-    assert queue.deaths(run, 0, DEAD) == 0
+    assert queue.deaths(run, 0, dead) == 0
     dies()
-    assert [queue.deaths(run, 0, DEAD), queue.deaths(run, 0, DEAD)] == [1, 1]
+    assert [queue.deaths(run, 0, dead), queue.deaths(run, 0, dead)] == [1, 1]
     dies()
-    assert queue.deaths(run, 0, DEAD) == 2
-    assert queue.deaths(run, 1, DEAD) == 0
+    assert queue.deaths(run, 0, dead) == 2
+    assert queue.deaths(run, 1, dead) == 0
     dies()
-    assert queue.deaths(run, 1, DEAD) == 1
+    assert queue.deaths(run, 1, dead) == 1
 
 
 @pytest.mark.parametrize("runs", [10, pytest.param(200, marks=pytest.mark.nightly)])
