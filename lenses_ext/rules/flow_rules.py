@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import islice, product
@@ -16,13 +17,25 @@ from gram.words import did_you_mean
 
 from .. import schemas
 from ..labels import is_loop
-from ..language import written_signature
+from ..language import INPUT, written_signature
 from ..names import Definition, Program
 from ..schemas import NotJson, Schema, dump_json, json_key
+from ..signatures import SignatureError, json_schema_to_type_signature
 from ..workflows import FlowArrow, Join, all_hold, answer_key, conditions_of, grouped, parts_of
 from .element_rules import cycles_of, hand_over, unconnected
-from .flows import Flow, Types, field_of, fields_of, is_required, items_of, options_of, says_nothing
-from .rules import called, judged
+from .flows import (
+    Flow,
+    Types,
+    field_of,
+    fields_of,
+    is_required,
+    items_of,
+    list_schema,
+    options_of,
+    record_schema,
+    says_nothing,
+)
+from .rules import called, judged, meant_key
 
 _MOST_ANSWERS = 1_000
 """How many combinations of answers are held against the choices of a node."""
@@ -134,11 +147,28 @@ def _unlike(
 ) -> Iterator[Diagnostic]:
     """What an arrow carries, where that is not what is wanted."""
     if found := schemas.differences(wanted, carried, match="types", result=True):
+        hint = None
+        if arrow.source is None and taker.used:
+            hint = _signature_hint(flow, flow.types.parameters(taker.used))
         message = f"{what} is not what {taker.that('takes')}: {_shown(found)}"
-        yield Diagnostic.found(message, flow.place_of(arrow), hint=_HINT)
+        yield Diagnostic.found(message, flow.place_of(arrow), hint=hint or _HINT)
 
 
 _HINT = "change one of the two types, or put a step between them"
+
+
+def _signature_hint(flow: Flow, parameters: Schema) -> str | None:
+    """The signature that a workflow without one needs to have some parameters."""
+    holder = flow.holder
+    if written_signature(holder.pattern) is not None or not isinstance(parameters, dict):
+        return None
+    try:
+        given = flow.types.gives(holder) or None
+        text = json_schema_to_type_signature(parameters, return_schema=given)
+    except SignatureError:
+        return None
+    text = re.sub(r"::String\b", "::Text", text).replace("\n", ", ")
+    return f"write {text} in {holder.name}" if holder.name else f"write {text}"
 
 
 def _giver(flow: Flow, arrow: FlowArrow) -> str:
@@ -195,8 +225,12 @@ def each_type(flow: Flow) -> Iterator[Diagnostic]:
     for arrow in (each for each in flow.read.arrows if each.kind == "EACH"):
         giver, at = flow.words(arrow.source), flow.place_of(arrow)
         if not flow.is_list(arrow):
-            gives = "is" if arrow.source is None else "gives"
-            yield Diagnostic.found(f"{giver} {gives} no list", at, hint=_ARRAY)
+            gives, hint = "gives", None
+            if arrow.source is None:
+                used = flow.used(arrow.target) if arrow.target else None
+                items = list_schema((used and flow.types.takes(used)) or {"type": "string"})
+                gives, hint = "is", _signature_hint(flow, record_schema({INPUT: items}, [INPUT]))
+            yield Diagnostic.found(f"{giver} {gives} no list", at, hint=hint or _ARRAY)
         elif not arrow.source and flow.read.loop and items_of(flow.fed_back()) is None:
             yield Diagnostic.found(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
 
@@ -380,8 +414,10 @@ def loop_rounds(workflow: Pattern) -> Iterator[Diagnostic]:
         ("until", record.get("until", pmap()) != pmap(), "when it ends", '{node: "approved"}'),
     ):
         if not is_there:
-            message, hint = f"{name} does not say {lacks}", f"add {key}: {example}"
-            yield Diagnostic.found(message, part="identity", hint=hint)
+            slips = (it for it in sorted(record) if it != key and meant_key(it) == key)
+            meant = (f"did you mean {key} instead of {slip}?" for slip in slips)
+            hint = next(meant, f"add {key}: {example}")
+            yield Diagnostic.found(f"{name} does not say {lacks}", part="identity", hint=hint)
 
 
 def loop_end(flow: Flow) -> Iterator[Diagnostic]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import wraps
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -18,7 +20,7 @@ from gram.words import nearest
 
 from .. import language
 from ..errors import FocusError, type_in_words
-from ..labels import AGENT, is_agent, is_answer, is_skill, is_tool, is_workflow, kind_of
+from ..labels import AGENT, is_agent, is_answer, is_loop, is_skill, is_tool, is_workflow, kind_of
 from ..language import SETTINGS, TOOL_SPECS
 from ..names import Definition, Program
 from ..optics import Vocabulary, view
@@ -162,9 +164,9 @@ def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
 
 
 def misspelt_property(pattern: Pattern) -> Iterator[Diagnostic]:
-    """A property of an agent, workflow or tool that looks like one that counts, and is ignored."""
+    """A property of an agent or a tool that looks like one that counts, and is ignored."""
     vocabulary, properties = _vocabulary(pattern), pattern.value.properties
-    what = f"{'an' if is_agent(pattern) else 'a'} {kind_of(pattern)}"
+    what = "an agent" if is_agent(pattern) else "a tool"
     for key in sorted(properties.keys() - vocabulary.properties.keys() - SETTINGS.keys()):
         for near in nearest(key, vocabulary.properties, cutoff=0.75):
             # of one that is missing and needed, the rule for that has a hint
@@ -174,12 +176,36 @@ def misspelt_property(pattern: Pattern) -> Iterator[Diagnostic]:
 
 
 def workflow_property(workflow: Pattern) -> Iterator[Diagnostic]:
-    """A property of a workflow that counts in agents alone, or looks like one that counts."""
-    of_agents = {*language.AGENTS.properties, *SETTINGS} - language.WORKFLOW_PARTS.properties.keys()
-    for key in sorted(workflow.value.properties.keys() & of_agents):
+    """A property of a workflow that is said elsewhere, or looks like one that counts."""
+    written, parts = workflow.value.properties, language.WORKFLOW_PARTS.properties
+    for key in sorted(written.keys() - parts.keys()):
+        meant, is_of_loops = meant_key(key), meant_key(key) in ("max", "until")
+        if key in language.AGENTS.properties or key in SETTINGS:
+            hint = "write it in the agents that it uses"
+        elif meant is None or (is_of_loops and is_loop(workflow) and meant not in written):
+            continue  # of what a loop has to have, the rule for that has a hint
+        elif is_of_loops and not is_loop(workflow):
+            hint = f"a Loop has {meant}: label it Loop, or leave out {key}"
+        else:
+            hint = f"did you mean {meant}?" if meant in parts else meant
         message = f"{called(workflow)} is a {kind_of(workflow)}, which has no {key}"
-        yield Diagnostic.found(message, part=key, hint="write it in the agents that it uses")
-    yield from misspelt_property(workflow)
+        yield Diagnostic.found(message, part=key, hint=hint)
+
+
+def meant_key(key: str) -> str | None:
+    """What a key of a workflow or loop means: a property, or in words how it is said; else None.
+
+    >>> meant_key("utnil"), meant_key("maxRounds"), meant_key("note")
+    ('until', 'max', None)
+    """
+    near = nearest(key, language.WORKFLOW_PARTS.properties, cutoff=0.75)
+    return near[0] if near else _OTHER_WORDS.get(key.lower().replace("_", "").replace("-", ""))
+
+
+_OTHER_WORDS: Mapping[str, str] = json.loads(
+    Path(__file__).with_name("other_words.json").read_bytes()
+)
+"""What a workflow says, by the words that others have for it."""
 
 
 def second_signature(runnable: Pattern) -> Iterator[Diagnostic]:

@@ -139,3 +139,30 @@ def test_what_takes_anything_takes_it_at_every_depth(depth: int, arrows: str) ->
         )
         program = read(f"{around} (a:$A) (b:$A) {tools} {inner}")
         assert only_errors(validate_program(program)) == ()
+
+
+@pytest.mark.parametrize("body", ["t", "()-[:EACH]->(t)", "t, o, (t)-->(o)", "v"])
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "(n::Integer)==>(::Text)",
+        "(a::Text)==>(b::Integer {optional: true})==>(::Text)",
+        '(xs::Array {elementType: "Integer"})==>(::Number)',
+        "(u::User)==>(::Boolean)",
+        "(a::Integer::Null)==>(::Array {elementType: Text})",
+        "(`two words`::Integer)==>(::Text)",
+    ],
+)
+def test_the_signature_that_is_needed_is_the_one_in_the_hint(signature: str, body: str) -> None:
+    text = f"[w:Workflow | {body}] [t:$T | {signature}] (o:$A) [User:Object | (name::Text)]"
+    text += " [v:Workflow | t]" if body == "v" else ""
+    assert only_errors(validate_program(read(text)))
+
+    for _ in range(2):  # of the workflow inside, then of the one around it
+        for each in only_errors(validate_program(read(text)))[:1]:
+            hint = (each.hint or "").removeprefix("write ")
+            needed, _, name = hint.rpartition(" in ")
+            bar = text.index("|", text.index(f"[{name}:")) + 1
+            text = f"{text[:bar]} {needed},{text[bar:]}"
+
+    assert only_errors(validate_program(read(text))) == ()
