@@ -90,6 +90,8 @@ from .optics.typed import (
     Prism as Prism,
     Settable as Settable,
     Traversal as Traversal,
+)
+from .optics.using import (
     collect as collect,
     over as over,
     preview as preview,

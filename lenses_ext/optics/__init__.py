@@ -18,13 +18,9 @@ from .typed import (
     Prism,
     Settable,
     Traversal,
-    collect,
     computed,
     lens_of as lens_of,
     optic_name,
-    over,
-    preview,
-    put,
     traversal_of,
-    view,
 )
+from .using import collect, over, preview, put, view

@@ -18,7 +18,8 @@ from gram.errors import expect
 
 from ..errors import FocusError, MissingPartError, PartError, value_in_words
 from . import typed
-from .typed import Lens, lens_of, put
+from .typed import Lens, lens_of
+from .using import put, view
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -160,7 +161,7 @@ def each_of(
     def builder(pattern: Pattern, new: Iterable[Pattern]) -> Pattern:
         return put(children, tuple(new), pattern)
 
-    return typed.traversal_of(name, lambda state: typed.view(children, state), builder, doc)
+    return typed.traversal_of(name, lambda state: view(children, state), builder, doc)
 
 
 def with_elements(optic: str, pattern: Pattern, elements: Iterable[Pattern]) -> Pattern:

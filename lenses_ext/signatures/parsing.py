@@ -19,8 +19,9 @@ from ..schemas import breaches, default_misfits, dump_json, is_of, remote_refere
 from ..weak_cache import memo
 from . import writer
 from .faults import KEYWORD_HINTS, Faults, Owner, SignatureError
-from .parts import Parts, is_text_form, parts_of_pattern, parts_of_text, parts_of_text_form
+from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
+from .text_form import is_text_form, parts_of_text_form
 from .values import NAMED, TypeSignature, basic, json_types
 
 

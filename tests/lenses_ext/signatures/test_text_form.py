@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from gram.grammar import compile_grammar, digest, load_grammar, table_of
 from lenses_ext import parse_type_signature, result_schema, type_signature_to_json_schema
-from lenses_ext.signatures.parts import _GRAMMAR, _Builder, is_text_form
+from lenses_ext.signatures.text_form import _GRAMMAR, _Builder, is_text_form
 from tests.gram.reading.test_grammar import conflicts_of
 from tests.gram.strategies import names
 
