@@ -129,7 +129,7 @@ class ReadyArm:
         return with_agents(self.agent, self.library, match=self.arm.match or "full")
 
     @property
-    def _where(self) -> RunOptions:
+    def where(self) -> RunOptions:
         """Where its model is asked, and how."""
         return {"base_url": self.arm.base_url, "dialect": self.arm.dialect}
 
@@ -139,14 +139,14 @@ class ReadyArm:
         chosen: Any = {name: getattr(self.arm, name) for name in own}
         chosen |= {"match": self.arm.match or "full"}
         if "model" not in options:
-            chosen |= {"model": self.fresh_model(), **self._where}
+            chosen |= {"model": self.fresh_model(), **self.where}
         chosen |= options
         return begin(self.agent, case.given_to(self.agent), library, case.after, **chosen)
 
     def take_up(self, state: State, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Go on with a run from a state, which keeps what the arm has chosen for it."""
         model = self.fresh_model()
-        kept: RunOptions = {**self._where, "match": self.arm.match or "full", **options}
+        kept: RunOptions = {**self.where, "match": self.arm.match or "full", **options}
         if not isinstance(model, str | Model):
             kept["model"] = model
         return Run(state, library, **kept)

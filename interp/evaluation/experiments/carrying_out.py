@@ -477,9 +477,7 @@ def prepare(
     require_checks(cases, checks)
     prepared = [ready(name, arm, cases) for name, arm in arms.items()]
     if any(each.rubrics for each in cases):
-        first = prepared[0]
-        where = {"base_url": first.arm.base_url, "dialect": first.arm.dialect}
-        judge = judge or RubricJudge(model=first.model, options=where)
+        judge = judge or RubricJudge(model=prepared[0].model, options=prepared[0].where)
         judge.check()
     measured = read_metrics(metrics, cases, checks, lambda: declared_answer(prepared), judge)
     programs = [each.program for each in prepared]

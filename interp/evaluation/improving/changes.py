@@ -337,8 +337,7 @@ def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
     written = files(__package__).joinpath("proposer.gram").read_text("utf-8")
     program: ProgramLike = loads_one(written)
     if given is None:
-        options["model"] = arm.fresh_model() or arm.model
-        options["base_url"], options["dialect"] = arm.arm.base_url, arm.arm.dialect
+        options = {**arm.where, "model": arm.fresh_model() or arm.model}
     elif isinstance(given, Pattern | Document | Project):
         program = given
     elif isinstance(given, str | os.PathLike) and Path(given).suffix == ".gram":
