@@ -80,7 +80,6 @@ class Diagnostic:
             severity: how much it matters.
             hint: how to mend it.
         """
-        expect(pattern, Pattern, "pattern", by="Diagnostic.of")
         path: PartPath = () if part is None else (part,)
         place, spans = origin(pattern), spans_in_text(pattern)
         if place is None or spans is None:

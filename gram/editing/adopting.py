@@ -173,8 +173,7 @@ def adopt(old: Sequence[Pattern], new: Sequence[Pattern], source: Source) -> tup
         return tuple(new)
     old_parts, parts = ([Part(each, at) for at, each in enumerate(side)] for side in (old, between))
     _Adoption(source, known - {None}).adopt(old_parts, parts)
-    adopted = [_result(each, source) for each in parts]
-    return (*new[:first], *adopted, *new[len(new) - last :])
+    return (*new[:first], *(_result(each, source) for each in parts), *new[len(new) - last :])
 
 
 def _origin(pattern: Pattern, source: Source) -> ReadFrom | None:
@@ -294,10 +293,20 @@ class _Adoption:
         return self._pair_all(sorted(found, key=lambda pair: -pair[0].pattern.levels))
 
     def _pair_in_place(self) -> bool:
-        """The only patterns with their labels between the same partners."""
+        """The only patterns with their labels between the same partners.
+
+        Where one old and one new pattern are left there, one may have more labels than the other.
+        """
         found: list[tuple[Part, Part]] = []
         for old, new, pairing in self._lists:
-            pairs = pairing.pair_only_ones(*self._keys(old, new, _labels))
+            old_keys, new_keys = self._keys(old, new, _labels)
+            pairs = pairing.pair_only_ones(old_keys, new_keys)
+            for old_gap, new_gap in pairing.gaps():
+                olds = [at for at in old_gap if old_keys[at] is not None]
+                news = [at for at in new_gap if new_keys[at] is not None]
+                if len(olds) == len(news) == 1:
+                    one, other = _labels(old[olds[0]]), _labels(new[news[0]])
+                    pairs += [(olds[0], news[0])] if one <= other or other <= one else []
             found += [(old[one], new[other]) for one, other in pairs]
         return self._pair_all(found)
 

@@ -19,7 +19,7 @@ from functools import cache, partial
 from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from .. import reading, writing
 from ..reading import Construct, lexer, syntax
@@ -423,7 +423,10 @@ def replace(
         elsewhere = _text_without_comments(*origin)
         copied = reading.parse_trees(elsewhere)
         spelled = (lambda path: style((*around, *path))) if style else None
-        return replace(elsewhere, copied, adopt(copied, [new.pattern], elsewhere), spelled).text
+        (changed,) = adopt(copied, [new.pattern], elsewhere)
+        if changed.came_from == origin:  # with another name and other labels it was not known
+            changed = evolve(changed, came_from=copied[0].came_from)
+        return replace(elsewhere, copied, [changed], spelled).text
 
     def keeps_form(old: reading.Construct, new: Part) -> bool:
         return isinstance(old, syntax.Path) and hops_of(old, new) is not None

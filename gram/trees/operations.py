@@ -334,7 +334,6 @@ def pattern_of(tree: Tree[Subject]) -> Pattern:
     >>> pattern_of(extend(lambda here: here.value, pattern)) == pattern
     True
     """
-    expect(tree, Tree, "tree", by="pattern_of")
     return para(lambda here, elements: Pattern(here.value, elements), tree)
 
 
@@ -346,7 +345,6 @@ def extend(compute: Callable[[N], B], tree: N) -> Tree[B]:
     (2, 1, 0, 0)
     """
     expect(compute, Callable, "compute", by="extend")
-    expect(tree, (Pattern, Tree), "tree", by="extend")
     return para(lambda here, elements: Tree(compute(here), elements), tree)
 
 

@@ -262,6 +262,9 @@ def test_a_changed_copy_keeps_the_spelling_of_the_rest() -> None:
     subject = attrs.evolve(read.value, identity="z", properties=read.value.properties.set("k", 16))
     changed = attrs.evolve(read, value=subject, elements=(*read.elements, Pattern()))
     text = parse("(x:X)").replace([changed]).text
+    (label,) = loads("(a:A {k: 0x0F})")
+    other = attrs.evolve(label, value=Subject("b", {"B"}, {"k": 16}))
+    assert parse("(x:X)").replace([other]).text == "(b:B {k: 0x10})"
     expected = COPY.replace("[a", "[z").replace("0x0F", "0x10").replace("  )\n", "  ),\n  ()\n")
     assert text == expected
 
