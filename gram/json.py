@@ -181,7 +181,6 @@ def json_schema() -> dict[str, Any]:
     >>> json_schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    schema: dict[str, Any] = json.loads(
-        Path(__file__).with_name("json_schema.json").read_text("utf-8")
-    )
+    text = Path(__file__).with_name("json_schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
     return schema

@@ -53,7 +53,6 @@ def assert_only_the_layout_changes(text: str) -> None:
         ("\ufeff(a)", "\ufeff(a)\n"),
         ("\ufeff\n// c", "\ufeff// c\n"),
         ("(a)\r\n\r\n\r\n// c  \r\n(b)", "(a)\r\n\r\n// c\r\n(b)\r\n"),
-        ("(a) // c", "(a) // c\n"),
     ],
 )
 def test_byte_order_mark_and_line_breaks_follow_the_text(text: str, formatted: str) -> None:
