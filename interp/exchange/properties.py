@@ -35,7 +35,8 @@ SETTINGS: Final = {
 """The settings of a program, by the generation parameters that they are."""
 REFUSALS: Final = (ValueError, TypeError, AttributeError, NotImplementedError, RecursionError)
 """What the package raises where it does not take something, or trips over it."""
-_NOT_IN_NAMES: Final = re.compile(r"\W")
+_NOT_IN_TITLES: Final = re.compile(r"""[.,{} \n'"]""")
+NOT_IN_PLACEHOLDERS: Final = re.compile(r"\W")
 
 
 class NoCounterpartError(GramError):
@@ -126,8 +127,10 @@ def types_in(pattern: Pattern) -> Types:
     return Types(view(lenses_ext.tool_spec_schema, spec), lenses_ext.result_schema(spec))
 
 
-def written_inputs(types: Types, path: str, tell: Tell) -> list[Property]:
-    """The parameters as inputs; what inputs cannot say is told."""
+def written_inputs(
+    types: Types, path: str, tell: Tell, refused: re.Pattern[str] = _NOT_IN_TITLES
+) -> list[Property]:
+    """The parameters as inputs, without the characters refused; what inputs cannot say is told."""
     root = types.inputs
     for key in sorted({*root} - {"type", "properties", "required", "$defs"}):
         tell(f"{path}.{key}", "what is said of all parameters together has no counterpart")
@@ -135,11 +138,8 @@ def written_inputs(types: Types, path: str, tell: Tell) -> list[Property]:
     for name, schema in root["properties"].items():
         if name not in root["required"] and "default" not in schema:
             tell(f"{path}.{name}", "an input without a default has to be given: optional is lost")
-        property_ = _property(name, schema, root.get("$defs", {}), f"{path}.{name}", tell)
-        if property_.title != name:
-            told = f'its name is written "{property_.title}", as that of an input can be'
-            tell(f"{path}.{name}", told)
-        made.append(property_)
+        definitions = root.get("$defs", {})
+        made.append(_property(name, schema, definitions, f"{path}.{name}", tell, refused))
     return made
 
 
@@ -157,12 +157,15 @@ def written_outputs(types: Types, path: str, tell: Tell, *, split: bool = True) 
 
 
 def _property(
-    name: str, schema: Any, definitions: Mapping[str, Any], path: str, tell: Tell
-) -> Property:
+    name: str, schema: Any, definitions: Mapping[str, Any], path: str, tell: Tell,
+    refused: re.Pattern[str] = _NOT_IN_TITLES,
+) -> Property:  # fmt: skip
     from pyagentspec import Property  # imported late, as everything of it: few need it
 
-    title = _NOT_IN_NAMES.sub("_", name) or "_"
-    given = {} if schema is True else schema
+    title = refused.sub("_", name) or "_"
+    if title != name:
+        tell(path, f'its name is written "{title}", as that of an input or output can be')
+    given = {} if schema is True else _with_titles_that_are_taken(schema, path, tell)
     if isinstance(given.get("title"), str):
         tell(f"{path}.title", "the title is the name there")
     used = {"$defs": {**definitions}} if definitions and "$ref" in str(given) else {}
@@ -171,6 +174,21 @@ def _property(
     except REFUSALS as error:
         tell(path, f"its type is not taken, so anything may come: {words_of(error)}")
         return Property(json_schema={"title": title})
+
+
+def _with_titles_that_are_taken(schema: Any, path: str, tell: Tell) -> Any:
+    """A schema without the titles at any depth for which the package would refuse all of it."""
+    if isinstance(schema, list):
+        return [_with_titles_that_are_taken(each, path, tell) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {}
+    for key, value in schema.items():
+        if key == "title" and isinstance(value, str) and _NOT_IN_TITLES.search(value):
+            tell(f"{path}.title", f'a title has no blanks and no quotes: "{value}" is left out')
+        else:
+            kept[key] = _with_titles_that_are_taken(value, path, tell)
+    return kept
 
 
 def words_of(error: Exception) -> str:

@@ -426,7 +426,8 @@ class _FlowReader:
         root = the_agent(tuple(self._reader.made.values()), name, by="from_agent_spec")
         order = [self._names[each] for each in self._order() if each in self._names]
         try:
-            flow = FlowWriter(Writer(_silent), root, self._path, order).flow()
+            split = len(self._flow.outputs or ()) > 1
+            flow = FlowWriter(Writer(_silent), root, self._path, order, split=split).flow()
         except properties.REFUSALS as error:
             raise self._differs(properties.words_of(error)) from None
         other = _FlowReader(self._reader, flow, self._path)

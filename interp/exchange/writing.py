@@ -98,16 +98,24 @@ class Writer:
     def _agent(self, agent: Pattern, path: str, is_step: bool) -> Agent:
         types, tell = types_in(agent), self.tell
         called = is_step or written_signature(agent) is not None
-        inputs = written_inputs(types, path, tell) if called else []
+        refused = properties.NOT_IN_PLACEHOLDERS
+        inputs = written_inputs(types, path, tell, refused) if called else []
         names = [each.title for each in inputs]
         prompt = view(lenses_ext.agent_instruction, agent)
-        if not {*names} <= {*PLACEHOLDER.findall(prompt)}:
+        placeholders = {*PLACEHOLDER.findall(prompt)}
+        for name in sorted(placeholders - {*names}):
+            reason = (
+                f"{{{{{name}}}}} would be an input there, and the agent takes none of this name"
+            )
+            raise NoCounterpartError(f"{path}.instruction: {reason}")
+        if not {*names} <= placeholders:
             prompt += properties.handed_on(names)
         answer = view(lenses_ext.agent_answer, agent)
-        lost = [*filter(is_skill, agent.elements), *([answer] if answer is not None else [])]
-        for name in (*(each.value.identity for each in lost), *handoffs(agent)):
-            if name:
-                tell(f"{path}.{name}", "has no counterpart")
+        if answer is not None and answer.value.identity:
+            tell(f"{path}.{answer.value.identity}", "the name of an answer has no counterpart")
+        skills = (each.value.identity for each in agent.elements if is_skill(each))
+        for name in (*skills, *handoffs(agent)):
+            tell(f"{path}.{name}", "has no counterpart")
         gives = called or answer is not None
         tools = filter(is_tool, agent.elements)
         return Agent(
@@ -185,10 +193,11 @@ class FlowWriter:
         inputs = written_inputs(types, path, self._writer.tell)
         outputs = written_outputs(types, path, self._writer.tell, split=self._split)
         self._nodes[None] = nodes.StartNode(id=f"{path}#start", name="start", inputs=inputs)
-        whole = {*self._taken_whole(outputs)}
+        titles = [each.title for each in outputs] or [properties.OUTPUT] * (not self._split)
+        whole = {*self._taken_whole(len(titles))}
         for name in self._order:
             self._nodes[name] = self._step(steps[name], name in whole)
-        end, data = self._end(outputs)
+        end, data = self._end(outputs, titles)
         for name in self._order:
             data += self._led_to(steps[name])
         for source in self._nodes:
@@ -206,10 +215,10 @@ class FlowWriter:
 
     # --- steps
 
-    def _taken_whole(self, outputs: Sequence[Property]) -> Iterator[str | None]:
+    def _taken_whole(self, given: int) -> Iterator[str | None]:
         """The nodes whose records are taken as one."""
         joins = [(each.input, len(_parameters(each))) for each in self._flow.nodes.values()]
-        for join, number in (*joins, (self._flow.result, len(outputs))):
+        for join, number in (*joins, (self._flow.result, given)):
             if join.is_record or number == 1:
                 yield from self._sources(join.arrows)
         yield from (each.source for each in self._flow.arrows if "" in each.conditions)
@@ -220,7 +229,10 @@ class FlowWriter:
         if node.each is not None:
             return self._map(used, at, node.each.at_once, given)
         component = self._writer.written(used, at, is_step=True)
-        if is_whole and len(component.outputs) > 1 and not is_workflow(used):
+        if is_whole and len(component.outputs) > 1 and is_workflow(used):
+            component = FlowWriter(self._writer, used, f"{at}.whole", split=False).flow()
+            self._joined.add(node.name)
+        elif is_whole and len(component.outputs) > 1:
             outputs = written_outputs(types_in(used), at, self._writer.tell, split=False)
             component = component.model_copy(update={"id": f"{at}#whole", "outputs": outputs})
             self._joined.add(node.name)
@@ -289,10 +301,12 @@ class FlowWriter:
             for port in found.get(name, found.get(property_.title, ())):
                 yield _wire(*port, target, property_.title)
 
-    def _end(self, outputs: Sequence[Property]) -> tuple[Any, list[DataFlowEdge]]:
+    def _end(
+        self, outputs: Sequence[Property], titles: Sequence[str]
+    ) -> tuple[Any, list[DataFlowEdge]]:
         """The last node, and the edges of data to it."""
         known = {each.title: each for each in outputs}
-        found = self._brought(self._flow.result, [*known])
+        found = self._brought(self._flow.result, titles)
         taken = []
         for key, ports in found.items():
             schemas = [

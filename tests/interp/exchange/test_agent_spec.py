@@ -20,7 +20,7 @@ from pyagentspec.tools import RemoteTool, ServerTool
 import lenses_ext
 from gram import GramDecodeError, Pattern
 from interp.exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
-from interp.exchange.properties import types_in
+from interp.exchange.properties import TEXT, types_in
 from lenses_ext import create_agent_pattern, is_tool, parse_program, resolve, view
 from lenses_ext.strategies import agents, filled_texts, models, tool_specs
 from lenses_ext.workflows import workflow_of
@@ -160,6 +160,14 @@ EACH = """
 [work:Agent {instruction: "Work.", model: "A/m"} | [:Answer:Object | (a::Text), (b::Integer)]]
 [sum:Tool {description: "s"} | (all::Array)==>(::Text)]
 """
+NESTED = """
+[all:Workflow | (files)-[:EACH {at_once: 1}]->(judge)-->(sum)]
+[files:Tool {description: "f"} | (input::Text)==>(::Array {elementType: "Text"})]
+[judge:Workflow | (file::Text)==>(::V), (read)-->(look), [V:Object | (a::Text), (b::Integer)]]
+[read:Tool {description: "r"} | (file::Text)==>(::R), [R:Object | (x::Text), (y::Text)]]
+[look:Tool {description: "l"} | (x::Text)==>(y::Text)==>(::V), [V:Object | (a::Text), (b::Integer)]]
+[sum:Tool {description: "s"} | (all::Array)==>(::Text)]
+"""
 GROUP = """
 [boss:Agent {instruction: "Lead.", model: "A/m"} |
   worker, [refunds:Skill {description: "d", text: "t"}], (boss)-[:HANDOFF]->(other)]
@@ -168,13 +176,13 @@ GROUP = """
 """
 
 
-@pytest.mark.parametrize(("text", "agent"), [(CHOICE, "desk"), (EACH, "review")])
+@pytest.mark.parametrize(("text", "agent"), [(CHOICE, "desk"), (EACH, "review"), (NESTED, "all")])
 def test_choices_and_maps_come_back(text: str, agent: str) -> None:
     before = resolve(parse_program(text), agent)
     made, after = back_and_forth(before)
 
     assert not made.losses
-    assert ("component_type: MapNode" in made.text) == (agent == "review")
+    assert ("component_type: MapNode" in made.text) == (agent != "desk")
     assert {each[:4] for each in arrows_of(after)} == {each[:4] for each in arrows_of(before)}
 
 
@@ -207,6 +215,31 @@ def test_what_no_flow_does_is_refused(text: str, said: str) -> None:
 
     with pytest.raises(NoCounterpartError, match=said):
         to_agent_spec(parse_program(program), "w")
+
+
+def test_a_placeholder_that_is_no_input_is_refused_with_its_place() -> None:
+    program = parse_program('(a:Agent {instruction: "Speak {{language}}.", model: "A/m"})')
+
+    with pytest.raises(NoCounterpartError, match=r"a\.instruction: {{language}} would be an input"):
+        to_agent_spec(program)
+
+
+def test_names_and_titles_of_tools_are_kept_where_they_can_be() -> None:
+    made = to_agent_spec(
+        parse_program(
+            """[a:Agent {instruction: "x", model: "A/m"} | [t:Tool {description: "d"} |
+            (`a-b`::Array {elementType: "E"})==>(::R),
+            [E:Object {title: "An item"} | (k::Text)], [R:Object | (`c.d`::Text), (e::Text)]]]"""
+        )
+    )
+
+    assert [*map(str, made.losses)] == [
+        'a.tools.t.a-b.title: a title has no blanks and no quotes: "An item" is left out',
+        'a.tools.t.c.d: its name is written "c_d", as that of an input or output can be',
+    ]
+    (tool,) = resolve(parse_program(from_agent_spec(made.text).text)).elements
+    assert [*types_in(tool).inputs["properties"]] == ["a-b"]
+    assert types_in(tool).inputs["properties"]["a-b"]["items"]["properties"] == {"k": TEXT}
 
 
 # --- from files of others
