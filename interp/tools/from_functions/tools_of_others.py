@@ -93,6 +93,8 @@ def _smolagents(tool: Any) -> Tool:
 
 def _smolagents_type(kind: str | list[str]) -> dict[str, Json]:
     kinds = {kind} if isinstance(kind, str) else {*kind}
+    if not kinds <= {"any", "string", "boolean", "integer", "number", "array", "object", "null"}:
+        raise ToolError(f"the type {kind} is no type of JSON")
     return {} if "any" in kinds else {"type": kind}
 
 

@@ -107,7 +107,7 @@ def read_servers(
         return _of_list(given, name, handed_on, "the mapping")
     if isinstance(given, str) and is_address(given):
         return (_of_entry(name or shown_address(given), {"url": given}, handed_on),)
-    expect(given, Sequence, "server", by="mcp_library")
+    expect(given, (str, Sequence, Path, Mapping), "server", by="mcp_library")
     try:
         words = shlex.split(given) if isinstance(given, str) else [*given]
     except ValueError as error:

@@ -99,6 +99,14 @@ def test_a_tool_that_needs_its_own_framework_s_agent_is_refused() -> None:
         ToolLibrary.of(like_pydantic_ai)
 
 
+def test_a_tool_that_gives_a_picture_is_refused_in_plain_words() -> None:
+    attributes, _ = SHAPES["smolagents"]
+    painter = SimpleNamespace(**dict.fromkeys(attributes, "x"))
+    painter.name, painter.inputs, painter.output_type = "paint", {}, "image"
+    with pytest.raises(ToolError, match="the type image is no type of JSON"):
+        ToolLibrary.of(painter)
+
+
 @pytest.mark.parametrize("framework", SHAPES)
 def test_a_broken_tool_is_refused_by_name_of_its_framework(framework: str) -> None:
     attributes, _ = SHAPES[framework]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gram import ArgumentError
 from interp import ConfigurationError
 from interp.secrets import without_keys
 from interp.tools.mcp import read_servers
@@ -125,3 +126,8 @@ def test_a_file_that_is_no_json_is_refused(tmp_path: Path, text: str) -> None:
 
     with pytest.raises(ConfigurationError, match="not JSON"):
         read_servers(path)
+
+
+def test_what_names_no_server_is_told_what_does() -> None:
+    with pytest.raises(ArgumentError, match=r"str or .* Path or a mapping, got int"):
+        read_servers(5)
