@@ -190,8 +190,9 @@ def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
     database = run_queue.with_workers(store)
     if database is None:
         return {}
-    turns = {run: first for run, first, _ in database.execute(SQL["first_turns"], [*runs])}
     found = database.execute(SQL["why_queued"], [*runs])
+    waiting = [run for run, *_ in found]
+    turns = {run: first for run, first, _ in database.execute(SQL["first_turns"], waiting)}
     reasons = {run: _why(turns.get(run), *facts) for run, *facts in found}
     return {run: reason for run, reason in reasons.items() if reason}
 

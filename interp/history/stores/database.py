@@ -229,7 +229,8 @@ class PostgresDatabase(Database):
             raise ConfigurationError(
                 f"a store on Postgres needs psycopg\n  hint: {install('postgres')}"
             ) from None
-        address = address.strip()
+        # libpq knows postgresql:// in lower case alone
+        address = re.sub("^[A-Za-z]+:", lambda scheme: scheme[0].lower(), address.strip())
         try:
             parts: dict[str, Any] = conninfo_to_dict(address)
         except psycopg.Error:  # what it says may have parts of the password

@@ -278,8 +278,9 @@ def test_reading_makes_no_tables_in_the_database_of_another_program(database: st
         assert other.execute(found).fetchall() == []
 
 
-def test_the_name_of_a_server_on_a_socket_is_an_address_of_it() -> None:
-    with open_store("postgresql://me:pa55@/runs?host=/run/postgres&port=5433") as store:
+@pytest.mark.parametrize("scheme", ["postgresql", "Postgres"])
+def test_the_name_of_a_server_on_a_socket_is_an_address_of_it(scheme: str) -> None:
+    with open_store(f"{scheme}://me:pa55@/runs?host=/run/postgres&port=5433") as store:
         assert store.name == "postgresql:///runs?host=/run/postgres&port=5433"
     with open_store(store.name) as again:
         assert again.name == store.name
