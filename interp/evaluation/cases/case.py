@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from hashlib import sha256
@@ -114,10 +115,13 @@ def _require_linear(schema: Mapping[str, Json], text: str) -> None:
         require_schema(schema)
         schema_validator(dict(schema), linear=True)
     except (ValueError, ValidationError):
-        raise ValueError(
-            f"has no regular expression as Rust has them, found {found(text)}: they are searched "
-            "in linear time, and look neither around nor back"
-        ) from None
+        why = "they are searched in linear time, and look neither around nor back"
+        try:
+            re.compile(text)
+        except re.error as error:
+            why = str(error)
+        told = f"has no regular expression as Rust has them, found {found(text)}: {why}"
+        raise ValueError(told) from None
 
 
 def _subset(given: object) -> Mapping[str, Json]:
@@ -248,7 +252,7 @@ class Case:
     """One input for an agent, and what is expected of the run; `judge` compares them.
 
     >>> Case(name="greets", input="I am Al", expected="Hello, Al!", calls=["sayHello"])
-    <Case greets: 'I am Al'; expects expected, calls>
+    <Case greets: 'I am Al'; judged by expected, calls>
 
     What is None is not expected.
 
@@ -303,8 +307,8 @@ class Case:
     row: Row | None = field(default=None, eq=False)
 
     def __repr__(self) -> str:
-        expects = f"; expects {', '.join(self.expectations)}" if self.expectations else ""
-        return f"<Case {self.name}: {short_repr(self.input)}{expects}>"
+        judged = f"; judged by {', '.join(self.expectations)}" if self.expectations else ""
+        return f"<Case {self.name}: {short_repr(self.input)}{judged}>"
 
     @property
     def message(self) -> str:

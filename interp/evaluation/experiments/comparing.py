@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from attrs import Factory, evolve, frozen
 
 from gram import ArgumentError
-from gram.words import did_you_mean
+from gram.words import counted, did_you_mean
 
 from ...errors import ValidationError
 from ...json_text import Json, write_json
@@ -112,8 +112,10 @@ class Comparison:
     clusters: int | None = None
 
     def __repr__(self) -> str:
-        found = f"{self.difference:+.3g}, p = {self.p_corrected:.3g}"
-        return f"<Comparison of {self.metric}: {self.name} {found}>"
+        interval = self.interval
+        within = f" [{interval.low:+.3g}, {interval.high:+.3g}]" if interval else ""
+        found = f"{self.difference:+.3g}{within}, p = {self.p_corrected:.3g}"
+        return f"<Comparison of {self.metric}: {self.name} {found}, {counted(self.cases, 'case')}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return NOTEBOOK["comparison"](self)

@@ -343,10 +343,10 @@ def before_spending(sets: Sets, look: int, metric: Metric, budget: Budget) -> It
     """What is told before anything is spent: what the last set can show, and the budget."""
     last = len(sets.last)
     units = len({digest_of(each) for each in sets.last})  # a cluster counts as one
+    alike = "" if units == last else f", which count as {units}"
     yield (
         f"{counted(len(sets.search), 'case')} for search, {len(sets.choosing)} for choosing, "
-        f"{last} in the last set, which count as {units}; look {look} of {LOOKS} at it, each at "
-        f"{LEVEL:g}"
+        f"{last} in the last set{alike}; look {look} of {LOOKS} at it, each at {LEVEL:g}"
     )
     if metric.name in MEASURES:
         gain = findable(units, deviation=1.0, alpha=LEVEL)

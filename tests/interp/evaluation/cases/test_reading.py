@@ -197,10 +197,11 @@ WRONG: dict[str, list[tuple[str, ...]]] = {
         (
             "input,max_cost,matches\na,much,a(\n",
             '2:3 max_cost must be a number from 0 on, found "much"',
-            '2:8 matches has no regular expression as Rust has them, found "a(": they are searched '
-            "in linear time, and look neither around nor back",
+            '2:8 matches has no regular expression as Rust has them, found "a(": missing ), '
+            "unterminated subpattern at position 1",
         ),
         (CSV_HEAD + "x,a,b,c\n", "2:1 the row has 4 cells, and the first line names 3 columns"),
+        ("input;n\na;b\n", "1:1 the columns have to be separated by commas"),
         ('input\n"a"b\n', "2:1 a quote that is not closed, or text after one"),
         ("input,input\na,b\n", "1:7 column input is there twice"),
         ("input,\na,b\n", "1:7 column 2 has no name"),

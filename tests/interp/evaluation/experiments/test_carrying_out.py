@@ -43,7 +43,7 @@ def test_an_arm_that_is_right_beats_one_that_is_wrong() -> None:
     assert one.interval is not None
     assert one.interval.low > 0.5
     assert "good is better" in found.table()
-    assert repr(one) == "<Comparison of passed: good − bad +1, p = 0.000488>"
+    assert repr(one) == "<Comparison of passed: good − bad +1 [+0.515, +1], p = 0.000488, 12 cases>"
     assert repr(found.trials[0]).startswith("<Trial of ")
 
 
