@@ -1,11 +1,9 @@
-"""What is in a store: ``gram runs`` and ``gram conversations`` list, show, steer and remove it."""
+"""``gram runs``: the runs of a store, listed and steered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from pathlib import Path
 from shlex import quote
 from time import sleep
 from typing import Any, Literal, get_args
@@ -13,16 +11,15 @@ from typing import Any, Literal, get_args
 import click
 from attrs import evolve
 
-from gram import GramError, dumps, format_text
+from gram import GramError
 from gram.json import Json
 from gram.words import counted
 
 from ... import workers
-from ...errors import StoreError
-from ...history import stores, to_pattern
-from ...history.stores import Conversation, FileConversation, RunRow, RunStatus, RunStore
+from ...history import stores
+from ...history.stores import RunRow, RunStatus, RunStore
 from ...json_text import read_json
-from ...machine import Ask, At, Message, State, call_text, path_of_names, question_text
+from ...machine import Ask, At, State, path_of_names, question_text
 from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..failures import Refused
@@ -328,175 +325,3 @@ def _given_back(planned: workers.Requeue, *, does_it: bool) -> str:
         planned.carry_out()
     how = f"forked as {planned.new}" if planned.new else "goes on"
     return f"{row.id}  {row.status:9}  {how} after {events}{_why(row)}"
-
-
-@click.group("conversations")
-def conversations_command() -> None:
-    """List, show, export and remove conversations.
-
-    gram run and gram chat keep them in a store with --record STORE and --conversation NAME; a file
-    holds one. NAME is the name of one in --record, or its address: talk.gram, runs.db#NAME.
-    """
-
-
-_name_argument = click.argument("name", required=False)
-
-
-@conversations_command.command("list")
-@store_option
-@click.option("--before", type=Age(), help="Only those that last changed before then, such as 30d.")
-@json_option
-def list_conversations(store: str, before: datetime | None, as_json: bool) -> None:
-    """List conversations, those that changed last first: time, messages, name."""
-    with _all(store, before) as conversations:
-        found = [(each.name, len(each), each.changed) for each in conversations]
-    rows = [
-        {"name": name, "messages": size, "changed": changed and changed.isoformat()}
-        for name, size, changed in found
-    ]
-    lines = (
-        f"{moment(changed) if changed else ''}  {size:6}  {name}" for name, size, changed in found
-    )
-    show_result(as_json, rows, lines)
-
-
-@conversations_command.command("show")
-@_name_argument
-@store_option
-@json_option
-def show_conversation(name: str | None, store: str, as_json: bool) -> None:
-    """Show the messages of a conversation, each with its number, from 0."""
-    with _one(name, store) as conversation:
-        messages = [*enumerate(conversation.context)]
-    rows = [{"number": number, **_message_json(each)} for number, each in messages]
-    show_result(as_json, rows, (f"{at:6}  {_message_text(each)}" for at, each in messages))
-
-
-def _message_text(message: Message) -> str:
-    calls = [call_text(call.name, call.arguments) for call in message.tool_calls]
-    said = " ".join(filter(None, (message.content, *calls, *map(repr, message.attachments))))
-    return f"{' '.join(filter(None, (message.role.name, message.speaker)))}: {said}"
-
-
-def _message_json(message: Message) -> dict[str, Json]:
-    calls = message.tool_calls
-    return {
-        "role": message.role.name,
-        "speaker": message.speaker,
-        "content": message.content,
-        "calls": [{"id": it.id, "tool": it.name, "arguments": it.arguments} for it in calls],
-        "call_id": message.call_id,
-        "attachments": [file.to_json() for file in message.attachments],
-    }
-
-
-@conversations_command.command("export")
-@_name_argument
-@store_option
-def export_conversation(name: str | None, store: str) -> None:
-    """Print a conversation as [:Conversation …], which -c goes on with in a file."""
-    with _one(name, store) as conversation:
-        show(format_text(dumps(to_pattern(conversation.context))), nl=False)
-
-
-@conversations_command.command("import")
-@click.argument("name")
-@click.argument("file")
-@click.option(
-    "--program",
-    metavar="FILE",
-    help="The program that it is with, so that -c finds it; by default that of its last turn.",
-)
-@store_option
-def import_conversation(name: str, file: str, program: str | None, store: str) -> None:
-    """Begin the conversation NAME with the messages of another: of a file, or of a store.
-
-    FILE has a [:Conversation …] or turns, or is the address of one in a store, such as runs.db#al.
-    """
-    with _one(file, store) as conversation:
-        context, known = conversation.context, conversation.program
-    if program is not None:
-        known = str(Path(program).resolve(strict=True))
-    address = stores.address_of_run(name, store)
-    forbid(not address.is_store, f"{address} is a file: gram conversations export prints one")
-    with stores.open_store(address.place) as opened:
-        new = opened.conversation(address.run)
-        if len(new):
-            raise StoreError(f"{opened.name}: there is a conversation {new.name} already")
-        new.extend(context, program=known and str(Path(known).resolve()))
-    note(f"gram: the conversation {name} has {counted(len(context), 'message')}")
-
-
-@conversations_command.command("remove")
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@store_option
-def remove(names: tuple[str, ...], store: str) -> None:
-    """Remove conversations for good, with the runs that are their turns.
-
-    One is not removed while a turn of it is queued or under way.
-    """
-    with ExitStack() as opened:
-        for each in [opened.enter_context(_one(name, store)) for name in names]:
-            each.remove()
-            note(f"gram: the conversation {each.name} is removed")
-
-
-@conversations_command.command("prune")
-@store_option
-@click.option(
-    "--before",
-    type=Age(),
-    required=True,
-    help="Only those that last changed before then, such as 30d.",
-)
-@json_option
-def prune_conversations(store: str, before: datetime, as_json: bool) -> None:
-    """Remove conversations that are old, for good, with the runs that are their turns.
-
-    Those with a turn that is queued or under way stay.
-    """
-    if stores.Address.of(store).is_store:
-        with stores.open_store(store, must_exist=True) as opened:
-            removed = opened.prune_conversations(before)
-    else:
-        with _all(store, before) as conversations:
-            for each in conversations:
-                each.remove()
-        removed = len(conversations)
-    show_result(as_json, {"removed": removed}, ())
-    note(f"gram: {counted(removed, 'conversation')} removed")
-
-
-@contextmanager
-def _all(
-    record: str, before: datetime | None
-) -> Iterator[list[Conversation] | list[FileConversation]]:
-    """The conversations of an address: many of a store, the one of a file."""
-    if stores.Address.of(record).is_store:
-        with stores.open_store(record, must_exist=True) as store:
-            yield [*store.conversations(before=before)]
-    else:
-        found = _of_file(record)
-        yield [found] if before is None or found.changed < before else []
-
-
-@contextmanager
-def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversation]:
-    """The conversation that an argument means: its address, or its name in the record."""
-    address = stores.Address.of(record) if name is None else stores.address_of_run(name, record)
-    forbid(address.is_store and not address.run, f"{address} has many conversations: name one")
-    why = f"{address.place} is a file: its conversation has no name"
-    forbid(address.run and not address.is_store, why)
-    if not address.is_store:
-        yield _of_file(address.place)
-        return
-    with stores.open_store(address.place, must_exist=True) as store:
-        conversation = store.conversation(address.run)
-        if not len(conversation):
-            raise StoreError(f"{store.name}: there is no conversation {address.run}")
-        yield conversation
-
-
-def _of_file(path: str) -> FileConversation:
-    Path(path).stat()  # it has to be there
-    return FileConversation(path)

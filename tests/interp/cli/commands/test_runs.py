@@ -141,8 +141,12 @@ def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_p
     found = json.loads(talks("list", "--json").stdout)
     assert [(each["name"], each["messages"]) for each in found] == [("bo", 4), ("al", 4)]
     assert talks("show", "cy").returncode == 2
-    shown = talks("show", "al").stdout.splitlines()
-    assert (len(shown), shown[3]) == (4, "     3  assistant: Hello, Al! Nice to meet you.")
+    assert len(json.loads(talks("list", "--json", "--most", "1").stdout)) == 1
+    page = talks("show", "al", "--most", "1")
+    assert page.stdout == "     3  assistant: Hello, Al! Nice to meet you.\n"
+    assert "there are 3 messages before; --before-message 3 shows them" in page.stderr
+    before = talks("show", "al", "--before-message", "3").stdout.splitlines()
+    assert [line[:6] for line in before] == ["     0", "     1", "     2"]
     file = tmp_path / "al.gram"
     file.write_text(talks("export", "al").stdout)
     assert talks("import", "cy", str(file)).stderr.endswith("conversation cy has 4 messages\n")

@@ -1,0 +1,213 @@
+"""``gram conversations``: conversations that are kept, listed, shown, exported and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from gram import dumps, format_text
+from gram.json import Json
+from gram.words import counted
+
+from ...errors import StoreError
+from ...history import to_pattern
+from ...history.stores import Address, Conversation, FileConversation, address_of_run, open_store
+from ...machine import Message, call_text
+from ..inputs.declaring import json_option
+from ..inputs.record_option import Age, moment, store_option
+from ..terminal.console import forbid, note, show, show_result
+
+
+@click.group("conversations")
+def conversations_command() -> None:
+    """List, show, export and remove conversations.
+
+    gram run and gram chat keep them in a store with --record STORE and --conversation NAME; a file
+    holds one. NAME is the name of one in --record, or its address: talk.gram, runs.db#NAME.
+    """
+
+
+_name_argument = click.argument("name", required=False)
+_most_option = click.option(
+    "--most", type=click.IntRange(1), default=50, help="How many at most; 50."
+)
+
+
+@conversations_command.command("list")
+@store_option
+@click.option("--before", type=Age(), help="Only those that last changed before then, such as 30d.")
+@_most_option
+@json_option
+def list_conversations(store: str, before: datetime | None, most: int, as_json: bool) -> None:
+    """List conversations, those that changed last first: time, messages, name."""
+    with _all(store, before, most) as conversations:
+        found = [(each.name, len(each), each.changed) for each in conversations]
+    rows = [
+        {"name": name, "messages": size, "changed": changed and changed.isoformat()}
+        for name, size, changed in found
+    ]
+    lines = (
+        f"{moment(changed) if changed else ''}  {size:6}  {name}" for name, size, changed in found
+    )
+    show_result(as_json, rows, lines)
+
+
+@conversations_command.command("show")
+@_name_argument
+@store_option
+@click.option(
+    "--before-message",
+    "before",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Only messages before the Nth, from 0.",
+)
+@_most_option
+@json_option
+def show_conversation(
+    name: str | None, store: str, before: int | None, most: int, as_json: bool
+) -> None:
+    """Show a page of a conversation, its last messages unless --before-message says otherwise."""
+    with _one(name, store) as conversation:
+        size = len(conversation)
+        page = conversation.page(before=before, limit=most)
+    first = (size if before is None else min(before, size)) - len(page)
+    messages = [*enumerate(page, first)]
+    rows = [{"number": number, **_message_json(each)} for number, each in messages]
+    show_result(as_json, rows, (f"{at:6}  {_message_text(each)}" for at, each in messages))
+    if first and not as_json:
+        note(f"gram: there are {first} messages before; --before-message {first} shows them")
+
+
+def _message_text(message: Message) -> str:
+    calls = [call_text(call.name, call.arguments) for call in message.tool_calls]
+    said = " ".join(filter(None, (message.content, *calls, *map(repr, message.attachments))))
+    return f"{' '.join(filter(None, (message.role.name, message.speaker)))}: {said}"
+
+
+def _message_json(message: Message) -> dict[str, Json]:
+    calls = message.tool_calls
+    return {
+        "role": message.role.name,
+        "speaker": message.speaker,
+        "content": message.content,
+        "calls": [{"id": it.id, "tool": it.name, "arguments": it.arguments} for it in calls],
+        "call_id": message.call_id,
+        "attachments": [file.to_json() for file in message.attachments],
+    }
+
+
+@conversations_command.command("export")
+@_name_argument
+@store_option
+def export_conversation(name: str | None, store: str) -> None:
+    """Print a conversation as [:Conversation …], which -c goes on with in a file."""
+    with _one(name, store) as conversation:
+        show(format_text(dumps(to_pattern(conversation.context))), nl=False)
+
+
+@conversations_command.command("import")
+@click.argument("name")
+@click.argument("file")
+@click.option(
+    "--program",
+    metavar="FILE",
+    help="The program that it is with, so that -c finds it; by default that of its last turn.",
+)
+@store_option
+def import_conversation(name: str, file: str, program: str | None, store: str) -> None:
+    """Begin the conversation NAME with the messages of another: of a file, or of a store.
+
+    FILE has a [:Conversation …] or turns, or is the address of one in a store, such as runs.db#al.
+    """
+    with _one(file, store) as conversation:
+        context, known = conversation.context, conversation.program
+    if program is not None:
+        known = str(Path(program).resolve(strict=True))
+    address = address_of_run(name, store)
+    forbid(not address.is_store, f"{address} is a file: gram conversations export prints one")
+    with open_store(address.place) as opened:
+        new = opened.conversation(address.run)
+        if len(new):
+            raise StoreError(f"{opened.name}: there is a conversation {new.name} already")
+        new.extend(context, program=known and str(Path(known).resolve()))
+    note(f"gram: the conversation {name} has {counted(len(context), 'message')}")
+
+
+@conversations_command.command("remove")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@store_option
+def remove(names: tuple[str, ...], store: str) -> None:
+    """Remove conversations for good, with the runs that are their turns.
+
+    One is not removed while a turn of it is queued or under way.
+    """
+    with ExitStack() as opened:
+        for each in [opened.enter_context(_one(name, store)) for name in names]:
+            each.remove()
+            note(f"gram: the conversation {each.name} is removed")
+
+
+@conversations_command.command("prune")
+@store_option
+@click.option(
+    "--before",
+    type=Age(),
+    required=True,
+    help="Only those that last changed before then, such as 30d.",
+)
+@json_option
+def prune(store: str, before: datetime, as_json: bool) -> None:
+    """Remove conversations that are old, for good, with the runs that are their turns.
+
+    Those with a turn that is queued or under way stay.
+    """
+    if Address.of(store).is_store:
+        with open_store(store, must_exist=True) as opened:
+            removed = opened.prune_conversations(before)
+    else:
+        with _all(store, before, 1) as conversations:
+            for each in conversations:
+                each.remove()
+        removed = len(conversations)
+    show_result(as_json, {"removed": removed}, ())
+    note(f"gram: {counted(removed, 'conversation')} removed")
+
+
+@contextmanager
+def _all(
+    record: str, before: datetime | None, limit: int
+) -> Iterator[list[Conversation] | list[FileConversation]]:
+    """The conversations of an address: many of a store, the one of a file."""
+    if Address.of(record).is_store:
+        with open_store(record, must_exist=True) as store:
+            yield [*store.conversations(before=before, limit=limit)]
+    else:
+        found = _of_file(record)
+        yield [found] if before is None or found.changed < before else []
+
+
+@contextmanager
+def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversation]:
+    """The conversation that an argument means: its address, or its name in the record."""
+    address = Address.of(record) if name is None else address_of_run(name, record)
+    forbid(address.is_store and not address.run, f"{address} has many conversations: name one")
+    why = f"{address.place} is a file: its conversation has no name"
+    forbid(address.run and not address.is_store, why)
+    if not address.is_store:
+        yield _of_file(address.place)
+        return
+    with open_store(address.place, must_exist=True) as store:
+        conversation = store.conversation(address.run)
+        if not len(conversation):
+            raise StoreError(f"{store.name}: there is no conversation {address.run}")
+        yield conversation
+
+
+def _of_file(path: str) -> FileConversation:
+    Path(path).stat()  # it has to be there
+    return FileConversation(path)
