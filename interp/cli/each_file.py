@@ -5,15 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any, TypeAlias
 
 from attrs import Factory, define
 
 import lenses_ext
 from gram import Document, GramError, Pattern
-from gram.documents import write_together
+from gram.documents import HeldFile, holding, write_together
 from gram.words import counted
 from lenses_ext import FocusError, PathError, Place, Project, ReadOnlyError, find_places
 
@@ -103,6 +105,8 @@ class Tally:
         """Tell the user that a path leads to nothing in any of the files."""
         if self.rows and all("nowhere" in row for row in self.rows):
             tell(self.rows[0]["nowhere"])
+            if others := len(self.rows) - 1:
+                tell(f"nor is there anything in {counted(others, 'other file')}")
             self.code = max(self.code, NO)
 
 
@@ -135,6 +139,9 @@ def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tall
                 tally.do(name, work, is_alone=is_alone)
     tally.refuse_if_all_passed_over()
     return tally
+
+
+_PATIENCE = 1.0  # seconds
 
 
 Changes: TypeAlias = Mapping[str, tuple[str, str]]
@@ -186,7 +193,7 @@ def write_changes(file: str, changes: Callable[[], Changes]) -> bool:
         old, new = ({Path(name): found[name][which] for name in found} for which in (0, 1))
         try:
             with interruptible():
-                write_together(new, old)
+                write_together(new, old, held_file)
             return True
         except OSError as error:
             if error.errno != errno.ESTALE:
@@ -212,6 +219,19 @@ def laid_out(edited: Document) -> str:
     from gram.documents import format_changes  # imported late: most edits put in no pattern
 
     return format_changes(edited)
+
+
+@contextmanager
+def held_file(file: Path) -> Iterator[HeldFile]:
+    """Hold a file; tell the user when that takes longer than other edits do."""
+    told = Timer(_PATIENCE, note, [f"waiting for another gram process that uses {file}"])
+    told.start()
+    try:
+        with holding(file) as held:
+            told.cancel()
+            yield held
+    finally:
+        told.cancel()
 
 
 Edit: TypeAlias = Callable[[Project, bool], Sequence[Pattern]]

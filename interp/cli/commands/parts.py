@@ -165,7 +165,10 @@ def set_command(arguments: tuple[str, ...], options: _SetOptions) -> None:
         raise click.UsageError(f"--where: {error}") from None
 
     def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
-        places = places_in(program, path, own=own)
+        try:
+            places = places_in(program, path, own=own)
+        except Nowhere as nowhere:
+            raise Nowhere(f"{nowhere}{_hint_at_add(program, path)}") from None
         if condition is not None:
             places = tuple(each for each in places if paths.holds(condition, program, each))
             if not places:
@@ -209,6 +212,17 @@ def _of_json(value: Json, old: object) -> Any:
             return from_json(value)
     subject = {"identity": "", "labels": [], "properties": {"value": value}}
     return from_json({"subject": subject, "elements": []}).value.properties["value"]
+
+
+def _hint_at_add(program: Project, path: str) -> str:
+    """A hint if `gram add` could add what is not there to a map, such as the settings."""
+    with suppress(PathError):
+        *above, last = read_path(path)
+        place = lenses_ext.find_places(program, write_path(above))[0]
+        if place.kind is paths.Kind.PROPERTY:
+            paths.new_property(program, place, last)
+            return "\n  hint: gram add adds it"
+    return ""
 
 
 _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)

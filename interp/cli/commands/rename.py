@@ -26,7 +26,7 @@ from ...errors import ValidationError
 from ...evaluation.cases import Case, rename_in_cases
 from ...machine import POLICY
 from ..completion.completing import path_argument
-from ..each_file import Nowhere, ShowOptions, each_file, refuse_new_errors
+from ..each_file import Nowhere, ShowOptions, each_file, held_file, refuse_new_errors
 from ..failures import Refused
 from ..inputs.declaring import option, options_of
 from ..inputs.files import STDIN, SUFFIX, find_files, read_document, words_and_files
@@ -213,7 +213,7 @@ def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) 
     if in_place:
         known = {path: old for path, (old, _) in texts.items() if old is not None}
         with interruptible():
-            write_together({path: new for path, (_, new) in texts.items()}, known)
+            write_together({path: new for path, (_, new) in texts.items()}, known, held_file)
         for path in texts:
             note(f"{shown_path(path)}: changed")
 

@@ -215,11 +215,23 @@ def _save(talk: Talk, argument: str) -> None:
         target = Path(argument).expanduser()
     except RuntimeError as error:  # the user after ~ does not exist
         raise OSError(errno.ENOENT, str(error), argument) from None
-    if resolved(target).exists():
+    if _may_write(target):
+        save_context(target, talk.context)
+        tell(f"saved to {argument}")
+
+
+def _may_write(target: Path) -> bool:
+    """Whether a file may be written: it is new, or the user agrees to replace it."""
+    if not resolved(target).exists():
+        return True
+    if not sys.stdin.isatty():
         tell(f"{target} exists already; not replaced")
-        return
-    save_context(target, talk.context)
-    tell(f"saved to {argument}")
+        return False
+    try:
+        return click.confirm(f"{target} exists already. Replace it?", err=True)
+    except click.Abort:  # Ctrl-C or Ctrl-D: it gives up the question, not the conversation
+        tell("")
+        return False
 
 
 def _reset(talk: Talk, _argument: str) -> None:

@@ -8,6 +8,7 @@ import select
 import stat
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -56,8 +57,8 @@ def said_to(
         reads_stdin: whether standard input may be context.
 
     Raises:
-        click.UsageError: there is no message, or one is empty; or standard input is wanted twice,
-            or the input is no JSON object or text.
+        click.UsageError: there is no message, or one is empty, or the program is written after a
+            message; or standard input is wanted twice, or the input is no JSON object or text.
         ValidationError: what is attached is nothing that a model takes.
         OSError, GramDecodeError: a file cannot be read.
     """
@@ -66,6 +67,7 @@ def said_to(
     if given is not None:
         forbid(words, "--input and messages are two ways to say one thing")
         return [_arguments(given, file)]
+    _expect_program_first(file, words)
     messages = [read_word(word) for word in words]
     if reads_stdin and STDIN not in (file, *words, *attached) and _is_fed():
         context, _ = read_text(STDIN)
@@ -103,6 +105,13 @@ def attached_file(word: str) -> File:
         return File(sys.stdin.buffer.read(MOST_BYTES + 1))
     except ValidationError as error:
         raise ValidationError(str(error).partition("\n")[0]) from None  # its hint is for Python
+
+
+def _expect_program_first(file: str, words: Sequence[str]) -> None:
+    if file != STDIN and not Path(file).exists():
+        for word in words:
+            is_program = word.endswith(".gram") and Path(word).exists()
+            forbid(is_program, f"there is no file {file!r}: write the program first: {word}")
 
 
 def _is_fed() -> bool:

@@ -303,6 +303,8 @@ def columns() -> int | None:
     """How wide the terminal is that a question is asked at; None if it does not say."""
     with suppress(OSError, AttributeError, ValueError):
         return os.get_terminal_size(sys.stderr.fileno()).columns or None
+    with suppress(OSError), open("/dev/tty", "rb") as terminal:  # noqa: PTH123  # no path of a file
+        return os.get_terminal_size(terminal.fileno()).columns or None
     return None
 
 

@@ -61,7 +61,20 @@ def test_a_program_that_cannot_run_is_told_before_anything_is_asked(tmp_path: Pa
     refused(done, 3, 'p.gram:1:46: error[missing-description] "t" has no description')
 
 
-def test_a_file_is_not_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "is_replaced"), [("y\n", True), ("n\n", False), ("\x03", False), ("\x04", False)]
+)
+def test_a_file_is_replaced_by_a_yes_alone(tmp_path: Path, key: str, is_replaced: bool) -> None:
+    precious = Path(written(tmp_path / "precious.gram", "(mine)"))
+    with Terminal("chat", HELLO, "--offline", XDG_STATE_HOME=str(tmp_path)) as terminal:
+        terminal.say(f"/save {precious}", "exists already. Replace it? [y/N]: ")
+        terminal.insist(key, "> ")
+        terminal.type("/quit\n")
+        assert terminal.leaves() == 0
+    assert (precious.read_text() != "(mine)") == is_replaced
+
+
+def test_a_pipe_replaces_no_file(tmp_path: Path) -> None:
     precious = Path(written(tmp_path / "precious.gram", "(mine)"))
     done = gram("chat", HELLO, "--offline", stdin=f"hello\n/save {precious}\n")
     assert precious.read_text() == "(mine)"

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import stat
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -57,6 +56,17 @@ def test_set_writes_in_place_keeping_mode_and_link(program: Path, tmp_path: Path
     assert link.is_symlink()
     assert program.read_text() == PROGRAM.replace("OpenAI/gpt-5.6-luna", "A/b")
     assert stat.S_IMODE(program.stat().st_mode) == 0o600
+
+
+def test_set_of_a_setting_that_is_not_there_names_the_command_that_adds_it(program: Path) -> None:
+    path = "greeter.settings.temperature"
+    of_a_setting = gram("set", str(program), path, "0.2")
+    of_a_slip = gram("set", str(program), "greeter.modle", "x/y")
+    added = gram("add", "-i", str(program), path, "0.2")
+    assert (of_a_setting.returncode, of_a_slip.returncode, added.returncode) == (1, 1, 0)
+    assert of_a_setting.stderr.endswith("\n  hint: gram add adds it\n")
+    assert "gram add" not in of_a_slip.stderr
+    assert gram("get", str(program), path).stdout == "0.2\n"
 
 
 def test_a_part_of_the_wrong_type_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -151,17 +161,18 @@ def test_a_file_that_was_removed_meanwhile_is_not_made_anew(program: Path) -> No
     assert not program.exists()
 
 
-def test_an_edit_waits_for_one_that_goes_on(tmp_path: Path) -> None:
+def test_an_edit_that_has_to_wait_says_for_what(tmp_path: Path) -> None:
     path = tmp_path / "a.gram"
     path.write_text("(a {n: 1})")
 
     with holding(path):
         waiting = started("set", "-i", str(path), "a.n", "2")
-        with pytest.raises(subprocess.TimeoutExpired):
-            waiting.wait(0.5)
+        assert waiting.stderr is not None
+        told = waiting.stderr.readline()
         assert path.read_text() == "(a {n: 1})"
     waiting.communicate(timeout=30)
 
+    assert "waiting for another gram process that uses" in told
     assert (waiting.returncode, path.read_text()) == (0, "(a {n: 2})")
 
 

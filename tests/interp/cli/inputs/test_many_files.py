@@ -100,7 +100,7 @@ def test_get_lists_which_file_each_value_is_from(agents: Path) -> None:
 def test_a_path_that_leads_nowhere_in_any_file_is_told_once(agents: Path) -> None:
     (agents / "agents/b.gram").unlink()
     done = gram("get", "nope.model", "agents", cwd=agents)
-    refused(done, 1, "`nope.model` leads nowhere")
+    refused(done, 1, "`nope.model` leads nowhere", "nor is there anything in 2 other files")
     assert done.stderr.count("nowhere") == 1
 
 
