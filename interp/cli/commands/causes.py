@@ -21,6 +21,7 @@ from ...evaluation.causes import Change, Shrunk
 from ...history.stores import RunStore
 from ...json_text import json_or_text
 from ...machine import context_before
+from ...models import Dialect
 from ...programs import callable_in, the_agent
 from ...tools import ToolLibrary
 from ...workers import fork_run
@@ -29,7 +30,7 @@ from ..inputs import declaring
 from ..inputs.declaring import Options, checks_option, given_by, json_option, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
-from ..inputs.options import named_texts
+from ..inputs.options import base_url_option, dialect_option, named_texts
 from ..inputs.record_option import named_runs, position, run_argument, run_in_store
 from ..process import interruptible
 from ..terminal.console import detail, forbid, note, show_result, tell
@@ -92,14 +93,17 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
     most = options.runs or (200 if live else causes.MOST_RUNS)
     note(f"gram: at most {counted(most, 'run')}")
     smallest: Shrunk | None = None
+    noted = 0
 
     def write(found: Shrunk) -> list[str]:
         return causes.write_folder(found, out, check and check.__name__, says=says)
 
     def progress(found: Shrunk) -> None:
-        nonlocal smallest
+        nonlocal noted, smallest
         smallest = found
-        tell_it = note if live else detail
+        is_due = live or found.runs >= noted + 25
+        noted = found.runs if is_due else noted
+        tell_it = note if is_due else detail
         tell_it(f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}")
         if live:  # it has cost something, and may be killed
             write(found)
@@ -187,6 +191,8 @@ class _ForkOptions(Options):
     )
     repeats: int | None = option("Compare so many runs with the change with so many without.")
     model: str | None = declaring.model_option
+    base_url: str | None = base_url_option
+    dialect: Dialect | None = dialect_option
     tools: tuple[str, ...] = stand_ins_option
     checks: tuple[str, ...] = checks_option
     jobs: int = option("How many runs go on at once.", default=4)
@@ -251,6 +257,8 @@ def _compare(store: RunStore, run: str, change: Change, options: _ForkOptions) -
             change,
             read_checks(options.checks),
             repeats=repeats,
+            base_url=options.base_url,
+            dialect=options.dialect,
             tools=_stand_ins(options.tools),
             jobs=options.jobs,
             progress=progress,

@@ -40,7 +40,10 @@ class _StoppableOptions(Options):
     """The options of commands that work until they are told to stop."""
 
     grace: float = option(
-        "How long runs may take when it is told to stop; 30.", "SECONDS", default=30.0
+        "How long runs may take when it is told to stop; 30.",
+        "SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
     )
     log_format: Literal["text", "json"] = option(
         "How the lines of the log are written, on standard error; text.", default="text"
@@ -68,6 +71,7 @@ class _ServeOptions(RunningOptions, _StoppableOptions):
         "Pages that may ask it from a browser, such as https://chat.example; * for any.", "ORIGIN"
     )
     at_once: int = option("How many runs it drives at once; 64.", default=64)
+    body_bytes: int = option("How long a request may be; 32000000.", "NUMBER", default=32_000_000)
     show_tools: bool = option("Show clients calls of tools, as events.")
     reload: bool = option("Take changed programs for new runs.")
     record: str | None = record_option
@@ -131,6 +135,7 @@ def serve_command(files: tuple[str, ...], options: _ServeOptions) -> None:
             record=options.record,
             shows_tools=options.show_tools,
             at_once=options.at_once,
+            most_bytes=options.body_bytes,
             grace=options.grace,
             metrics=shown_metrics,
             beside=reloading(read, paths) if options.reload else None,

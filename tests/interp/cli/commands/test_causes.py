@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def test_shrink_writes_a_program_and_a_case_that_fails(tmp_path: Path) -> None:
     options = ("--while", "not is_fine", "--checks", "checks.py")
     done = gram("shrink", "bad.run.gram", *options, "--out", "small", cwd=tmp_path)
     printed(done, 0, "41 events -> 3", "held fixed")
+    assert re.search(r"^gram: after \d+ runs: ", done.stderr, re.MULTILINE)
     test = ("test", "small/cases.jsonl", "--checks", "checks.py", "--recordings", "none")
     tested = gram(*test, cwd=tmp_path)
     printed(tested, 1, "check is_fine")

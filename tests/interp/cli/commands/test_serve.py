@@ -64,16 +64,19 @@ def served(tmp_path: Path, *options: str, **environment: str) -> Iterator[Log]:
 
 
 def test_it_serves_a_program_until_it_is_told_to_stop(tmp_path: Path) -> None:
-    with served(tmp_path, HELLO, "--offline", "--key-env", "SERVE_KEY", SERVE_KEY="open") as log:
+    options = ("--offline", "--key-env", "SERVE_KEY", "--body-bytes", "400", "--grace", "0")
+    with served(tmp_path, HELLO, *options, SERVE_KEY="open") as log:
         port = log.port()
         with client(port, "open") as asking:
             answer = asking.chat.completions.create(
                 model="hello_world_agent", messages=[{"role": "user", "content": "Hi, I'm Alice"}]
             )
         metrics = ask(port, "/metrics", method="GET", Authorization="Bearer open")
+        too_long = ask(port, "/v1/chat/completions", b" " * 401, Authorization="Bearer open")
 
     assert answer.choices[0].message.content == "Hello, Alice! Nice to meet you."
     assert "gram_tool_duration" in metrics[2]
+    assert too_long[0] == 413
     assert log.has("exchange_ended")
     assert log.has("server_ended")
 
