@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import shlex
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -69,6 +72,34 @@ def test_fish_completes(environment: dict[str, str]) -> None:
     )  # fmt: skip
     assert done.stderr == ""
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == [COMPLETED]
+
+
+def test_zsh_completes_at_a_terminal(environment: dict[str, str]) -> None:
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [shell("zsh"), "-f", "-i"], stdin=theirs, stdout=theirs, stderr=theirs,
+        env={**environment, "TERM": "dumb", "PS1": "ready "}, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        os.write(mine, b'autoload -U compinit; compinit -u -D; eval "$(gram completion zsh)"\n')
+        os.write(mine, b"echo loa''ded\n")
+        _until(mine, ["loaded"])
+        os.write(mine, f"{TYPED}\t".encode())
+        _until(mine, [COMPLETED])
+    finally:
+        process.kill()
+        process.wait()
+        os.close(mine)
+
+
+def _until(terminal: int, texts: list[str]) -> None:
+    """Wait until all texts are seen."""
+    seen, deadline = "", time.monotonic() + 30
+    while not all(text in seen for text in texts):
+        assert time.monotonic() < deadline, f"never saw {texts} in {seen!r}"
+        if select.select([terminal], [], [], 0.5)[0]:
+            seen += os.read(terminal, 65536).decode(errors="replace")
 
 
 def test_big_files_are_completed(tmp_path: Path) -> None:
