@@ -102,7 +102,9 @@ class Trial:
 
     def __repr__(self) -> str:
         failed, said = self.failure is not None, short_repr(self.failure or self.content)
-        return f"<Trial of {self.arm}, {self.case.name}: {'failed: ' if failed else ''}{said}>"
+        number = f" ({self.repeat + 1})" if self.repeat else ""
+        told = f"{'failed: ' if failed else ''}{said}"
+        return f"<Trial of {self.arm}, {self.case.name}{number}: {told}>"
 
     @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:
