@@ -286,7 +286,7 @@ def _impossible(
     answer: Schema, conditions: Mapping[str, Value], giver: str
 ) -> list[tuple[str, str | None]]:
     """What is asked of an answer that it can never be, with a hint."""
-    parts = (_never(answer, each, giver) for each in conditions.items())
+    parts = (_never(answer, each, giver) for each in sorted(conditions.items()))
     found = [each for each in parts if each is not None]
     if found or [*conditions] == [""]:  # the whole answer may be what is asked for
         return found
