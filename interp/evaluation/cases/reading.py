@@ -75,9 +75,7 @@ def csv_rows(text: Text) -> Iterator[Row]:
     lines = (cells for cells in _lines(text) if any(cell.strip() for cell, _ in cells))
     head = next(lines, [])
     names = [cell.strip() for cell, _ in head]
-    if len(names) == 1 and re.search(
-        "[;\t]", names[0]
-    ):  # spreadsheets write them in some countries
+    if len(names) == 1 and re.search("[;\t]", names[0]):  # as some spreadsheets write
         text.refuse("not-commas", "the columns have to be separated by commas", head[0][1])
         return
     for index, name in enumerate(names):

@@ -169,8 +169,14 @@ def shown(progress: bool | None, planned: int, done: int) -> Iterator[Callable[[
 
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("runs", total=planned, completed=done)
-        yield lambda _: bar.advance(task)
+        task, failed = bar.add_task("runs", total=planned, completed=done), 0
+
+        def advance(trial: Trial) -> None:
+            nonlocal failed
+            failed += trial.failure is not None
+            bar.update(task, advance=1, description=f"runs, {failed} failed" if failed else "runs")
+
+        yield advance
 
 
 @frozen

@@ -77,8 +77,8 @@ class WrittenExperiment:
         libraries: the names of the libraries that are named.
 
     Raises:
-        ValidationError: there is no experiment in it, or something is wrong with it; the fault has
-            its place.
+        ValidationError: there is no experiment in it, or something is wrong with it; the
+            faults have their places.
     """
 
     def __init__(
@@ -128,21 +128,28 @@ class WrittenExperiment:
         """Read the arms and the factors; what is neither, such as an agent, is left alone."""
         arms, factors = dict[str, Arm](), dict[str, dict[str, Arm]]()
         base: Arm = self.options["base"]
+        faults: list[Diagnostic] = []
         for part in parts:
-            for label in part.value.labels - {*_LABELS}:
-                if near := did_you_mean(label, _LABELS):
-                    _refuse(f"the label {label} is not known here", part, "labels", near)
-            if _is(_ARM, part):
-                self._add(arms, part, base)
+            with _collected(faults):
+                for label in part.value.labels - {*_LABELS}:
+                    if near := did_you_mean(label, _LABELS):
+                        _refuse(f"the label {label} is not known here", part, "labels", near)
+                if _is(_ARM, part):
+                    self._add(arms, part, base)
+        if faults and not arms:
+            raise ValidationError.of(faults)
         if not arms:
             with _placed(self._head):
                 self._add(arms, _arm_that_says({}), base, self._file.stem)
         first = next(iter(arms.values())).over(base)
         for part in parts:
-            if _is(_FACTOR, part):
-                if part.value.identity in ("", *factors):
-                    _refuse("a factor needs a name of its own", part, "identity")
-                factors[part.value.identity] = self._levels(part, first)
+            with _collected(faults):
+                if _is(_FACTOR, part):
+                    if part.value.identity in ("", *factors):
+                        _refuse("a factor needs a name of its own", part, "identity")
+                    factors[part.value.identity] = self._levels(part, first)
+        if faults:
+            raise ValidationError.of(faults)
         self.options |= {"arms": arms, "factors": factors}
 
     def _levels(self, factor: Pattern, base: Arm) -> dict[str, Arm]:
@@ -176,7 +183,7 @@ class WrittenExperiment:
     def _arm(self, read: Reader) -> Arm:
         edits = [edit_at(*each) for each in sorted(read.map("edits").items())]
         if read.has("prompt"):
-            edits.insert(0, lenses_ext.agent_instruction.set(read.text("prompt")))
+            edits.insert(0, lenses_ext.agent_instruction.set(self._prompt(read)))
         program, library = self._path(read, "program"), read.text("library", "")
         if library and self._tools is not None and library not in self._tools:
             hint = did_you_mean(library, self._tools) or f"--tools {library}=FILE.py gives it"
@@ -195,6 +202,16 @@ class WrittenExperiment:
             read.text("agent", "") or None,
             limits=limits or None,
         )
+
+    def _prompt(self, read: Reader) -> str:
+        """A text, or that of the file after an @; no other files, as they may hold keys."""
+        text = read.text("prompt")
+        if not text.startswith("@"):
+            return text
+        if not text.endswith((".txt", ".md")):
+            read.refuse("no-file", "the file of a prompt is one of .txt or .md", "prompt")
+        path = self._path(read, "prompt", text[1:])
+        return decode(path.read_bytes(), str(path)).rstrip("\n") if path else ""
 
     def _path(self, read: Reader, key: str, name: str | None = None) -> Path | None:
         """The file that a property names, from the folder of this file and inside its project."""
@@ -251,6 +268,15 @@ def _placed(part: Pattern, key: str | None = None) -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def _collected(faults: list[Diagnostic]) -> Iterator[None]:
+    """Faults inside are added to those that were found, and what comes after is read, too."""
+    try:
+        yield
+    except ValidationError as error:
+        faults += error.faults
+
+
 def _refuse(
     message: str, part: Pattern, key: str | None = None, hint: str | None = None
 ) -> NoReturn:
@@ -291,7 +317,7 @@ def read_experiment(
     Raises:
         OSError: the file cannot be read.
         GramDecodeError: it is not gram.
-        ValidationError: something is wrong with it; the fault has its place.
+        ValidationError: something is wrong with it; the faults have their places.
         ConfigurationError: no arm names a library that is given, or a judge cannot be asked.
     """
     text = decode(Path(path).read_bytes(), str(path))

@@ -24,7 +24,7 @@ WHOLE = """
 [library:Factor {levels: ["warm", "cool"]}]
 [tone:Factor |
   (plain:Arm),
-  (brief:Arm {prompt: "Be brief.", settings: {temperature: 0}, limits: {iterations: 2}})]
+  (brief:Arm {prompt: "@brief.txt", settings: {temperature: 0}, limits: {iterations: 2}})]
 (`hello_world_agent.description`:Factor {levels: ["Greets", "Says hello"]})
 """
 
@@ -32,6 +32,7 @@ WHOLE = """
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "hello.gram").write_text((EXAMPLES / "hello_world.gram").read_text())
+    (tmp_path / "brief.txt").write_text("Be brief.\n")
     names = ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Gil", "Hal")
     rows = "".join(f"I'm {name},Hi {name}\n" for name in names)
     (tmp_path / "cases.csv").write_text(f"input,expected\n{rows}")
@@ -139,6 +140,9 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD + "(a:Arm {settings: {temprature: 1}})", "2:1", "did you mean temperature"),
         (HEAD + "(a:Arm {edits: {`no.such`: 1}})", "2:1", "an edit failed: .*no.such"),
         (HEAD + '(a:Arm {tools: "x.py"})', "2:16", "no property tools"),
+        (HEAD + '(a:Arm {prompt: "@no.txt"})', "2:17", "there is no file .*no.txt"),
+        (HEAD + '(a:Arm {prompt: "@.env"})', "2:17", "one of .txt or .md"),
+        (HEAD + "(a:Arm {x: 1})\n(b:Arm)\n(:Arm)\n(f:Factor)", "2:12", r"(?s)4:2.*5:2.*found 0"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_with_its_place(
