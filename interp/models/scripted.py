@@ -136,6 +136,6 @@ def _reply(given: object, where: str) -> Any:
 
 def _is_call(given: object) -> bool:
     match given:
-        case {"name": str(), **more}:
+        case {"name": str(name), **more} if name:
             return more.keys() <= {"arguments"} and isinstance(more.get("arguments", {}), dict)
     return False

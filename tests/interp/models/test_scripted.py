@@ -89,6 +89,7 @@ def test_the_command_line_runs_a_workflow_by_a_script(script: Path, tmp_path: Pa
     [
         ("[1, ", ": no JSON: "),
         ('"Hello"', "expected a list of replies"),
+        ('[{"calls": [{"name": ""}]}]', 'reply 1: expected {"calls"'),
         ('{"writer": "Hello"}', ": writer: expected a list"),
         ('[{"calls": ["search"]}]', ": reply 1: expected"),
         ('["x", {"calls": [], "more": 1}]', ": reply 2: expected"),
