@@ -186,15 +186,19 @@ def test_a_run_whose_call_is_cancelled_is_cancelled(mode: str) -> None:
     talk(Serving(agents(GREETER, model=slow)), mode, cancel)
 
 
+@MODES
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_runs_of_vanished_clients_are_cancelled_unless_kept(is_kept: bool, tmp_path: Path) -> None:
+def test_runs_of_vanished_clients_are_cancelled_unless_kept(
+    mode: str, is_kept: bool, tmp_path: Path
+) -> None:
     slow, store = Slow(), str(tmp_path / "runs.db")
     what = Serving(agents(GREETER, model=slow), record=store if is_kept else None)
 
     with serving(what, as_mcp=True) as port:
+        headers = NEWER if mode == "auto" else older(port)
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         body = request("tools/call", {"name": "greeter", "arguments": {"input": "Hi"}})
-        connection.request("POST", "/mcp", json.dumps(body), NEWER)
+        connection.request("POST", "/mcp", json.dumps(body), headers)
         until(lambda: slow.waiting == 1)
         connection.close()  # without a word
         slow.may_answer = is_kept
@@ -203,6 +207,16 @@ def test_runs_of_vanished_clients_are_cancelled_unless_kept(is_kept: bool, tmp_p
     if is_kept:
         with open_store(store) as opened:
             assert [row.status for row in opened.rows()] == ["done"]
+
+
+def older(port: int) -> dict[str, str]:
+    """The headers of a request in a session of the older protocol, after the handshake."""
+    who = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    hello = {"protocolVersion": "2025-11-25", **who}
+    _, answered, _ = ask(port, "/mcp", request("initialize", hello), **JSON)
+    headers = {**JSON, "Mcp-Session-Id": answered["mcp-session-id"]}
+    ask(port, "/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}, **headers)
+    return headers
 
 
 def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -219,6 +233,23 @@ async def so(is_so: Callable[[], bool]) -> None:
 
 
 # --- many, and strangers
+
+
+@pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.nightly)])
+def test_nothing_of_many_clients_at_once_is_lost_or_mixed(count: int) -> None:
+    async def talk_of(port: int, number: int) -> list[str]:
+        async with mcp_client(port, ["legacy", "auto"][number % 2]) as opened:
+            said = [{"input": f"{number}, {turn}"} for turn in range(3)]
+            return [text_of(await opened.call_tool("greeter", each)) for each in said]
+
+    async def talks(port: int) -> list[list[str]]:
+        return await asyncio.gather(*(talk_of(port, each) for each in range(count)))
+
+    with serving(Serving(agents(GREETER, model=Parrot()), at_once=count), as_mcp=True) as port:
+        heard = asyncio.run(talks(port))
+
+    for number, each in enumerate(heard):
+        assert each == [f"You said: {number}, {turn}" for turn in range(3)]
 
 
 def test_what_is_under_way_ends_before_the_server_does() -> None:
