@@ -118,6 +118,7 @@ class _Comparison:
         self._pair_lists(self._parts(self._old), self._parts(self._new))
         for kind in _DEFINED:
             self._pair_across(kind)
+        self._pair_headers()
         for part in self._gone:
             self._add(part, Said("is removed", "major" if part.kind in _DEFINED else "patch"))
         for part in self._come:
@@ -193,6 +194,14 @@ class _Comparison:
             self._come.remove(other)
             self._moved.add(other)
             self._pair(one, other)
+
+    def _pair_headers(self) -> None:
+        """Pair a header that is new or gone with an empty one: what it says is new or gone."""
+        for parts in (self._gone, self._come):
+            for part in [each for each in parts if each.kind == "header"]:
+                parts.remove(part)
+                empty = attrs.evolve(part, pattern=Pattern())
+                self._pair(*((part, empty) if parts is self._gone else (empty, part)))
 
     def _pair(self, old: _Part, new: _Part) -> None:
         if old.pattern == new.pattern and self._same_types and not old.around + new.around:
