@@ -10,12 +10,14 @@ import logging
 import socket
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager
 
+import httpx2
 import pytest
 
 from interp import AgentError, ConfigurationError, ModelError, OpenAIModel
+from interp.models import limit_body
 from tests.interp.four_ways import QUESTION, ask
 from tests.interp.model_server import (
     DONE,
@@ -122,6 +124,20 @@ def test_of_an_error_that_is_too_large_the_beginning_is_read(
         ask(OpenAIModel(model_server.url, KEY, max_reply_bytes=3_000_000), "acomplete")
 
     assert len(str(caught.value)) < 1000
+
+
+def test_an_error_that_comes_in_small_pieces_is_read_up_to_its_limit() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for each in b"out of order":
+            yield bytes([each])
+
+    async def read(needed: int) -> bytes:
+        response = httpx2.Response(418, content=pieces())
+        limit_body(response, 100, ModelError("too large"), needed=needed)
+        return await response.aread()
+
+    assert asyncio.run(read(8_192)) == b"out of order"
+    assert asyncio.run(read(6)) == b"out of"
 
 
 @each_transport

@@ -314,6 +314,11 @@ def test_a_call_without_an_id_goes_back_with_the_one_that_its_result_names() -> 
     assert ids == [call.id for call in message.tool_calls] == ["call_0", "call_1"]
 
 
+def test_the_phase_of_an_answer_goes_back() -> None:
+    assert items_of(reply_of(SAID), "here", "m", True) == [SAID]
+    assert reply_of({**SAID, "phase": None}).echo is None
+
+
 @pytest.mark.parametrize(
     "echo", ["", "no json", "[]", '{"output": 3}', '{"output": [{"type": 1}]}']
 )
