@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
+from types import FunctionType
 from typing import get_args
 
 import attrs
@@ -29,6 +30,7 @@ from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError, ToolBindingError
 from ..programs import the_agent, tools_to_bind
+from .from_functions.callables import place_of
 from .implementation import Tool
 from .library import LibraryLike, ToolLibrary, library_of
 
@@ -174,10 +176,23 @@ def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple
     name = view(lenses_ext.tool_spec_name, spec)
     tool = library.get(name)
     if tool is None:
-        hint = did_you_mean(name, library) or f"it has {', '.join(library) or 'no tools'}"
+        hint = (
+            _undecorated(name, library)
+            or did_you_mean(name, library)
+            or f"it has {', '.join(library) or 'no tools'}"
+        )
         absent = f'tool "{name}" is not in the library; {hint}'
         return (f"{_place(spec)}{library.why_ambiguous(name) or absent}",)
     return tuple(_differences(spec, tool, match))
+
+
+def _undecorated(name: str, library: ToolLibrary) -> str | None:
+    """A hint where a function of this name stands beside the tools, without ``@tool``."""
+    for each in library.tools.values():
+        beside = getattr(each.function, "__globals__", {}).get(name)
+        if isinstance(beside, FunctionType):
+            return f"the function {name} at {place_of(beside)} has no @tool"
+    return None
 
 
 def expect_match(match: Match) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import interp
 import lenses_ext
 from gram import Pattern
-from interp import ToolLibrary, bind_agent_tools, create_tool, tool
+from interp import ToolLibrary, bind_agent_tools, create_tool, load_tools, tool
 from interp.tools import bind_tool, empty_tool_library, explain_binding
 from lenses_ext import create_tool_specification
 
@@ -168,6 +169,13 @@ def test_a_difference_of_words_alone_says_what_would_bind_it_and_one_of_types_do
 )  # fmt: skip
 def test_the_error_for_a_missing_tool_has_the_nearest_names(tools: ToolLibrary, known: str) -> None:
     assert explain_binding(SPEC, tools) == f'tool "add" is not in the library; {known}'
+
+
+def test_a_function_that_has_no_tool_beside_tools_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "tools.py"
+    file.write_text("from interp import tool\n@tool\ndef mul(): 'M'\ndef add(x: int): 'Adds'\n")
+    problem = explain_binding(SPEC, load_tools(file)) or ""
+    assert problem.endswith("tools.py:4 has no @tool")
 
 
 def test_places_of_the_program_and_of_the_function_are_cited() -> None:
