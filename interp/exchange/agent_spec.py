@@ -115,7 +115,7 @@ def to_agent_spec(program: ProgramLike, agent: str | None = None) -> Exchanged:
 
     root = the_agent(program, agent, by="to_agent_spec")
     losses: list[Loss] = []
-    writer = Writer(lambda path, reason: losses.append(Loss(path, reason)))
+    writer = Writer(root, lambda path, reason: losses.append(Loss(path, reason)))
     name = root.value.identity
     try:
         component = writer.written(root, name)

@@ -18,13 +18,14 @@ from pyagentspec import Agent, Component
 from pyagentspec.flows.flow import Flow
 from pyagentspec.llms import LlmConfig
 from pyagentspec.managerworkers import ManagerWorkers
+from pyagentspec.swarm import HandoffMode, Swarm
 
 import lenses_ext
 from gram import GramError, Pattern, Subject
 from lenses_ext import Model, Settings
 from lenses_ext.cycles import reached
 from lenses_ext.signatures import signature_elements
-from lenses_ext.workflows import EACH, OTHERWISE, WHEN, grouped
+from lenses_ext.workflows import EACH, HANDOFF, OTHERWISE, WHEN, grouped
 
 from ..errors import ValidationError
 from ..models import PROVIDERS, Provider
@@ -78,7 +79,8 @@ class Reader:
             NoCounterpartError: it is of a kind that programs do not have, or means something else.
         """
         kinds: dict[str, Callable[[Any, str], str]] = {
-            "Agent": self._agent, "ManagerWorkers": self._manager, "Flow": self._flow,
+            "Agent": self._agent, "ManagerWorkers": self._manager, "Swarm": self._swarm,
+            "Flow": self._flow,
         }  # fmt: skip
         kind = type(component).__name__
         if component.id not in self._names:
@@ -152,15 +154,36 @@ class Reader:
     def _manager(self, group: ManagerWorkers, path: str) -> str:
         """A manager with workers: an agent that has others among its elements."""
         self.tell_rest(group, path, {"group_manager", "workers"})
-        name = self.read(group.group_manager, f"{path}.group_manager")
-        self._names[group.id] = name
-        if group.name != group.group_manager.name:
-            self.tell(f"{path}.name", f'it has the name of its manager, "{name}"')
-        workers = (self.read(each, f"{path}.workers.{each.name}") for each in group.workers)
-        atoms = [Pattern(Subject(each)) for each in workers]
-        manager = self.made[name]
-        self.made[name] = attrs.evolve(manager, elements=(*manager.elements, *atoms))
+        name = self._led_by(group, group.group_manager, f"{path}.group_manager")
+        for each in group.workers:
+            self._add(name, Pattern(Subject(self.read(each, f"{path}.workers.{each.name}"))))
         return name
+
+    def _swarm(self, swarm: Swarm, path: str) -> str:
+        """Agents that hand over to each other, call each other, or both."""
+        self.tell_rest(swarm, path, {"first_agent", "relationships", "handoff"})
+        name = self._led_by(swarm, swarm.first_agent, f"{path}.first_agent")
+        for index, pair in enumerate(swarm.relationships):
+            ends = [self.read(each, f"{path}.relationships[{index}]") for each in pair]
+            one, other = (Pattern(Subject(each)) for each in ends)
+            if swarm.handoff != HandoffMode.ALWAYS:
+                self._add(ends[0], other)
+            if swarm.handoff != HandoffMode.NEVER:
+                self._add(ends[0], Pattern(Subject("", {HANDOFF}), (one, other)))
+        return name
+
+    def _led_by(self, group: Component, leader: Component, path: str) -> str:
+        """Define who leads a group, whose name the group has here; that name."""
+        name = self._names[group.id] = self.read(leader, path)
+        if group.name != leader.name:
+            self.tell(
+                f"{path.rpartition('.')[0]}.name", f'it has the name of who leads it, "{name}"'
+            )
+        return name
+
+    def _add(self, name: str, element: Pattern) -> None:
+        made = self.made[name]
+        self.made[name] = attrs.evolve(made, elements=(*made.elements, element))
 
     def _tool(self, tool: Any, path: str) -> Pattern:
         self.tell_rest(tool, path, {"description"})
@@ -427,7 +450,7 @@ class _FlowReader:
         order = [self._names[each] for each in self._order() if each in self._names]
         try:
             split = len(self._flow.outputs or ()) > 1
-            flow = FlowWriter(Writer(_silent), root, self._path, order, split=split).flow()
+            flow = FlowWriter(Writer(root, _silent), root, self._path, order, split=split).flow()
         except properties.REFUSALS as error:
             raise self._differs(properties.words_of(error)) from None
         other = _FlowReader(self._reader, flow, self._path)

@@ -16,13 +16,16 @@ from pyagentspec.flows import nodes
 from pyagentspec.flows.edges import ControlFlowEdge, DataFlowEdge
 from pyagentspec.flows.flow import Flow
 from pyagentspec.managerworkers import ManagerWorkers
+from pyagentspec.swarm import HandoffMode, Swarm
 from pyagentspec.tools import ServerTool
 
 import lenses_ext
 from gram import Pattern, Subject
 from lenses_ext import Settings, is_agent, is_tool, is_workflow, view, workflow_of
+from lenses_ext.cycles import reached
 from lenses_ext.labels import is_skill
 from lenses_ext.language import tool_spec_of, written_signature
+from lenses_ext.names import definitions_of
 from lenses_ext.schemas import to_json_value
 from lenses_ext.workflows import FlowArrow, FlowNode, Join, grouped, handoffs
 
@@ -41,27 +44,31 @@ Port: TypeAlias = tuple[Any, str]
 class Writer:
     """Makes components of what is resolved, each once, with its path as its id."""
 
-    def __init__(self, tell: properties.Tell) -> None:
+    def __init__(self, root: Pattern, tell: properties.Tell) -> None:
         self.tell = tell
+        self._definitions = definitions_of(root)
         self._made: dict[tuple[Pattern, bool], Any] = {}
 
-    def written(self, pattern: Pattern, path: str, *, is_step: bool = False) -> Any:
+    def written(
+        self, pattern: Pattern, path: str, *, is_step: bool = False, is_worker: bool = False
+    ) -> Any:
         """The component that an agent, tool or workflow is.
 
         Args:
             pattern: the agent, tool or workflow.
             path: where it is.
             is_step: whether it is a step of a flow, which hands inputs to an agent, too.
+            is_worker: whether another agent calls it: then it has no conversation to hand over.
 
         Raises:
             NoCounterpartError: it is a loop, or does what no flow does.
         """
         key = pattern, is_step and is_agent(pattern)
         if key not in self._made:
-            self._made[key] = self._component(pattern, path, is_step)
+            self._made[key] = self._component(pattern, path, is_step, is_worker)
         return self._made[key]
 
-    def _component(self, pattern: Pattern, path: str, is_step: bool) -> Component:
+    def _component(self, pattern: Pattern, path: str, is_step: bool, is_worker: bool) -> Component:
         if lenses_ext.is_loop(pattern):
             raise NoCounterpartError(f"{path}: a loop has no counterpart: flows count no rounds")
         known = {"description", *(("instruction", "model", "settings") * is_agent(pattern))}
@@ -77,7 +84,27 @@ class Writer:
             )  # fmt: skip
         if is_workflow(pattern):
             return FlowWriter(self, pattern, path).flow()
+        if not is_worker:
+            return self._swarm(pattern, path, is_step)
+        for name in handoffs(pattern):
+            self.tell(f"{path}.{name}", "one that is called hands nothing over there")
         return self._group(pattern, path, is_step)
+
+    def _swarm(self, agent: Pattern, path: str, is_step: bool) -> AgenticComponent:
+        """An agent, and those that it hands over to, at any distance."""
+        first = self._group(agent, path, is_step)
+        known = {**self._definitions, agent.value.identity: agent}
+        made = {agent.value.identity: first}
+        for name in reached(made, lambda name: handoffs(known[name])):
+            if name not in made:
+                made[name] = self._group(known[name], f"{path}.{name}", False)
+        pairs = [(made[name], made[each]) for name in made for each in handoffs(known[name])]
+        if not pairs:
+            return first
+        return Swarm(
+            id=f"{path}.swarm", name=first.name, first_agent=first, relationships=pairs,
+            handoff=HandoffMode.ALWAYS, inputs=first.inputs, outputs=first.outputs,
+        )  # fmt: skip
 
     def _group(self, agent: Pattern, path: str, is_step: bool) -> AgenticComponent:
         """An agent with the agents that it calls."""
@@ -87,7 +114,7 @@ class Writer:
             at = f"{path}.{each.value.identity}"
             if is_agent(each) and written_signature(each) is not None:
                 self.tell(at, "a worker is sent a message there, not its inputs")
-            workers.append(self.written(each, at))
+            workers.append(self.written(each, at, is_worker=True))
         if not workers:
             return manager
         return ManagerWorkers(
@@ -113,9 +140,8 @@ class Writer:
         answer = view(lenses_ext.agent_answer, agent)
         if answer is not None and answer.value.identity:
             tell(f"{path}.{answer.value.identity}", "the name of an answer has no counterpart")
-        skills = (each.value.identity for each in agent.elements if is_skill(each))
-        for name in (*skills, *handoffs(agent)):
-            tell(f"{path}.{name}", "has no counterpart")
+        for each in filter(is_skill, agent.elements):
+            tell(f"{path}.{each.value.identity}", "has no counterpart")
         gives = called or answer is not None
         tools = filter(is_tool, agent.elements)
         return Agent(

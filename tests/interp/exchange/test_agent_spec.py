@@ -15,6 +15,7 @@ from pyagentspec.flows.flow import Flow
 from pyagentspec.flows.nodes import ApiNode, BranchingNode, EndNode, LlmNode, StartNode, ToolNode
 from pyagentspec.llms import OllamaConfig, OpenAiConfig, VllmConfig
 from pyagentspec.property import Property
+from pyagentspec.swarm import HandoffMode, Swarm
 from pyagentspec.tools import RemoteTool, ServerTool
 
 import lenses_ext
@@ -22,8 +23,9 @@ from gram import GramDecodeError, Pattern
 from interp.exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
 from interp.exchange.properties import TEXT, types_in
 from lenses_ext import create_agent_pattern, is_tool, parse_program, resolve, view
+from lenses_ext.names import definitions_of
 from lenses_ext.strategies import agents, filled_texts, models, tool_specs
-from lenses_ext.workflows import workflow_of
+from lenses_ext.workflows import handoffs, workflow_of
 from tests.interp.cli.process import gram
 from tests.lenses_ext.strategies import model_settings, signature_texts
 
@@ -186,18 +188,43 @@ def test_choices_and_maps_come_back(text: str, agent: str) -> None:
     assert {each[:4] for each in arrows_of(after)} == {each[:4] for each in arrows_of(before)}
 
 
-def test_those_who_are_called_come_back_and_the_rest_is_told() -> None:
+def test_those_who_are_called_and_handed_over_to_come_back_and_the_rest_is_told() -> None:
     made = to_agent_spec(parse_program(GROUP), "boss")
 
     again = from_agent_spec(made.text)
 
-    assert [*map(str, made.losses)] == [
-        f"boss.{each}: has no counterpart" for each in ("refunds", "other")
-    ]
+    assert [*map(str, made.losses)] == ["boss.refunds: has no counterpart"]
     assert again.losses == ()
     boss = resolve(parse_program(again.text), "boss")
+    assert handoffs(boss) == ("other",)
+    assert handoffs(definitions_of(boss)["other"]) == ("boss",)
     assert "worker" in [each.value.identity for each in boss.elements]
     assert to_agent_spec(parse_program(again.text), "boss").text == made.text
+
+
+def test_one_that_is_called_hands_nothing_over() -> None:
+    program = """[a:Agent {instruction: "A", model: "A/m"} |
+        [b:Agent {instruction: "B", model: "A/m", description: "d"} | (b)-[:HANDOFF]->(a)]]"""
+
+    (loss,) = to_agent_spec(parse_program(program)).losses
+
+    assert str(loss) == "a.b.a: one that is called hands nothing over there"
+
+
+@pytest.mark.parametrize(
+    ("mode", "calls", "hands_over"),
+    [("never", True, False), ("optional", True, True), ("always", False, True)],
+)
+def test_a_swarm_calls_hands_over_or_does_both(mode: str, calls: bool, hands_over: bool) -> None:
+    one, two = (Agent(name=each, llm_config=LLM, system_prompt=each) for each in "ab")
+    swarm = Swarm(name="s", first_agent=one, relationships=[(one, two)], handoff=HandoffMode(mode))
+
+    made = from_agent_spec(text_of(swarm))
+
+    assert [*map(str, made.losses)] == ['s.name: it has the name of who leads it, "a"']
+    first = next(each for each in parse_program(made.text).patterns if each.value.identity == "a")
+    assert ("b" in [each.value.identity for each in first.elements]) == calls
+    assert bool(handoffs(first)) == hands_over
 
 
 @pytest.mark.parametrize(
