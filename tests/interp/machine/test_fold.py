@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import re
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -196,6 +197,15 @@ def test_every_pair_of_status_and_event_is_in_the_table_or_refused(
     else:
         with pytest.raises(ProtocolError):
             step(state, event)
+
+
+def test_the_diagram_in_the_docs_has_what_the_table_has() -> None:
+    arrows = re.findall(r"^    (\w+) --> \w+: (.+)$", DIAGRAM, re.MULTILINE)
+    drawn = {(status, event) for status, events in arrows for event in events.split(", ")}
+    table = {(s.name, kind.__name__) for s, row in machine.TRANSITIONS.items() for kind in row}
+    stays = {(status.name, "Resumed") for status in Status}  # most that is resumed goes on
+    assert drawn - stays == table - stays
+    assert drawn <= table
 
 
 def test_an_answer_to_another_turn_or_call_is_refused() -> None:
