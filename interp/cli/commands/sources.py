@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -25,7 +25,6 @@ from lenses_ext import Project, load_project, parse_program
 from lenses_ext.names import diagnose, find_runnables, load_together, shared_tools
 from lenses_ext.rules import NAMESAKES, with_levels
 
-from ...exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
 from ...json_text import read_json
 from ...models import OfferedCheck, check_program, lint_program
 from ..each_file import each_file, laid_out, rewrite
@@ -36,6 +35,9 @@ from ..inputs.files import STDIN, are_many, read_program, read_text
 from ..inputs.project import project_levels
 from ..terminal import console
 from ..terminal.console import forbid, note, show, show_diff, tell
+
+if TYPE_CHECKING:
+    from ...exchange import Exchanged
 
 _TABLES = (".csv", ".jsonl")
 """The endings of files that have cases and nothing else."""
@@ -337,6 +339,8 @@ def convert_command(
     With --bundle the gram of one text is printed: a file and what it uses of those that it imports.
     What clashes is put inside the agents and tools that use it; where that cannot be, it says why.
     """
+    from ... import exchange  # imported late: check and fmt need none
+
     several = are_many(files)
     as_json: dict[str, Json] = {}
     is_exported = target == "agentspec"
@@ -352,7 +356,7 @@ def convert_command(
         forbid(target is None and file == STDIN, "standard input needs --to json or --to gram")
         if is_exported:
             source = read_program(file)
-            _show(file, lambda: to_agent_spec(source, agent))
+            _show(file, lambda: exchange.to_agent_spec(source, agent))
             return
         text, name = read_text(file)
         read = {".json": "gram", ".yaml": "gram", ".yml": "gram"}
@@ -360,7 +364,7 @@ def convert_command(
             as_json[name] = gram.to_json(gram.parse(text, name).patterns)
         elif _is_agent_spec(text, file):
             show(f"// {name}\n" * several, nl=False)
-            _show(name, lambda: from_agent_spec(text, name))
+            _show(name, lambda: exchange.from_agent_spec(text, name))
         else:
             show(f"// {name}\n" * several + lenses_ext.write_program(_patterns(text, name)))
 
@@ -377,6 +381,8 @@ def _is_agent_spec(text: str, file: str) -> bool:
 
 
 def _show(name: str, make: Callable[[], Exchanged]) -> None:
+    from ...exchange import NoCounterpartError
+
     try:
         made = make()
     except NoCounterpartError as error:
@@ -400,15 +406,12 @@ def _patterns(text: str, name: str) -> Pattern | tuple[Pattern, ...]:
     return patterns
 
 
-_FORMS = {"mermaid": lenses_ext.to_mermaid, "dot": lenses_ext.to_dot, "svg": lenses_ext.to_svg}
 _SUFFIXES = {"": "mermaid", ".mmd": "mermaid", ".svg": "svg", ".dot": "dot", ".gv": "dot"}
 
 
 class _GraphOptions(Options):
-    form: str | None = option(
-        "What to draw it as; without it, the suffix of OUT decides, else Mermaid.",
-        name="--as",
-        type=click.Choice([*_FORMS]),
+    form: Literal["mermaid", "dot", "svg"] | None = option(
+        "What to draw it as; without it, the suffix of OUT decides, else Mermaid.", name="--as"
     )
     out: str | None = option("Write to this file.", "OUT", name="-o")
     run: str | None = option("Show what this run came to, and how often.", "RUN")
@@ -441,7 +444,7 @@ def graph_command(file: str, options: _GraphOptions) -> None:
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
     chosen = form or _SUFFIXES[suffix]
-    text = _FORMS[chosen](drawing)
+    text = getattr(lenses_ext, f"to_{chosen}")(drawing)
     if out is None:
         show(text)
     else:

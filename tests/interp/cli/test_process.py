@@ -134,7 +134,10 @@ for arguments in json.loads(sys.argv[1]):
         assert not stopped.code, arguments
     print(arguments[0], *sys.modules, file=sys.stderr)
 """
-UNNEEDED = {"openai", "httpx", "httpx2", "aiohttp", "pydantic", "lark", "interp.execution"}
+UNNEEDED = {
+    *("openai", "httpx", "httpx2", "aiohttp", "pydantic", "lark"),
+    *("interp.execution", "interp.exchange", "lenses_ext.drawings.svg"),
+}
 
 
 def test_commands_on_files_load_no_network_and_nothing_that_runs(tmp_path: Path) -> None:
