@@ -14,6 +14,7 @@ from attrs import asdict, evolve
 
 from gram.words import counted
 
+from ...errors import ToolBindingError
 from ...evaluation import experiments
 from ...evaluation.cases import RubricJudge, read_cases
 from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan
@@ -99,9 +100,13 @@ class ComparingOptions(ArmOptions):
 
     def judge(self, file: Path) -> MetricLike:
         """The judge in a file, with its tools."""
-        library = read_libraries(self.tools_by_name.get(file.stem, ()))
-        model = OFFLINE if self.offline else None
-        return experiments.judged_by(read_program(str(file)), library, name=file.stem, model=model)
+        tools, name = self.tools_by_name.get(file.stem, ()), file.stem
+        library, model = read_libraries(tools), OFFLINE if self.offline else None
+        try:
+            return experiments.judged_by(read_program(str(file)), library, name=name, model=model)
+        except ToolBindingError as error:
+            hint = f"hint: --tools {name}=FILE.py names the tools of this judge"
+            raise ToolBindingError([*error.problems, *([] if tools else [hint])]) from None
 
 
 class _Options(ComparingOptions):

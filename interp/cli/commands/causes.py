@@ -110,7 +110,7 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
 
     def keep(found: Shrunk) -> None:
         for each in write(found):
-            told = f"{causes.CASES} has no place for {each} of the run; {causes.RUN} has it"
+            told = f"{causes.CASES} has no place for the {each} of the run; {causes.RUN} has it"
             note(f"gram: {told}, and gram test may end otherwise")
 
     try:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import click
 from attrs import evolve
+from click.core import ParameterSource
 
 from ...evaluation import Improvement, improve
 from ...evaluation.experiments import Budget
@@ -75,7 +76,8 @@ def improve_command(program: str, options: _ImproveOptions) -> None:
 
 def _improved(program: str, options: _ImproveOptions) -> Improvement:
     base = options.base
-    if options.match == "full":  # where texts of tools may change, it is looser
+    source = click.get_current_context().get_parameter_source("match")
+    if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
         base = evolve(base, match=None)
     metric, *others = options.metrics_of([options.metric])
     forbid(others, f"--metric {options.metric}: one metric decides; name one of them")
