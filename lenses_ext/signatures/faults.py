@@ -209,9 +209,7 @@ _NO_VALUE = frozenset(map(Symbol, ("null", "Null", "NULL", "None", "nil", "undef
 
 
 _SLIPS = json.loads(Path(__file__).with_name("slips.json").read_text("utf-8"))
-"""What types and keys are called elsewhere, and how to mend a keyword of another kind."""
-
-KEYWORD_HINTS: dict[str, str] = _SLIPS["keywords"]
+"""What types and keys are called elsewhere."""
 
 
 def unknown_type(name: str, owner: str, shapes: Iterable[str] = ()) -> str:
@@ -280,3 +278,21 @@ def _unknown_key(key: str, owner: str) -> tuple[str, str, str | None]:
 
 def _plain(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "")
+
+
+def keyword_hint(keyword: str, value: object) -> str | None:
+    """How to mend a keyword whose value is not what JSON Schema says, or None."""
+    match keyword, value:
+        case "required", False:
+            return "write optional: true"
+        case "required", True:
+            return "leave it out: what has no default is required"
+        case "items", str():
+            return f'write elementType: "{value}"'
+        case "type", str() if basic(value):
+            return f"write the type as a label, ::{value}"
+        case "enum", str():
+            return f'write a list, enum: ["{value}"]'
+        case "properties", dict():
+            return "write the fields in a type beside the signature: [Name:Object | (field::Text)]"
+    return None

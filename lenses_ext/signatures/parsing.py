@@ -18,7 +18,7 @@ from ..labels import is_tool
 from ..schemas import breaches, default_misfits, dump_json, is_of, remote_references, subschemas
 from ..weak_cache import memo
 from . import writer
-from .faults import KEYWORD_HINTS, Faults, Owner, SignatureError
+from .faults import Faults, Owner, SignatureError, keyword_hint
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
 from .text_form import is_text_form, parts_of_text_form
@@ -108,7 +108,8 @@ def _check_keywords(reader: SignatureReader) -> bool:
     for breach in breaches(judged):
         owner, keyword = written[breach.index][0], dotted(breach.path)
         message = f'"{keyword}" of {owner.words} {breach.reason}'
-        owner.tell("not-a-schema", message, str(breach.path[0]), hint=KEYWORD_HINTS.get(keyword))
+        hint = keyword_hint(keyword, breach.value)
+        owner.tell("not-a-schema", message, str(breach.path[0]), hint=hint)
     for (owner, _), schema in zip(written, judged, strict=True):
         for path, reference in remote_references(schema):
             message = remote_reference(str(path[-1]), reference)
