@@ -259,11 +259,17 @@ class _Item:
     part: object = None
 
     def as_json(self) -> Mapping[str, Any] | None:
-        """The item, made of its pieces where it was never whole; None if nothing is known of it."""
+        """The item, made of its pieces where it was never whole; None if nothing is known of it.
+
+        Raises:
+            ModelError: It is a call whose arguments never came.
+        """
         if self.done is None and self.text:
             part = {"type": "output_text", "text": "".join(self.text)}
             return {"role": "assistant", **self.added, "type": "message", "content": [part]}
         if self.done is None and self.added.get("type") == "function_call":
+            if not self.arguments:
+                raise ended_too_early()
             return {**self.added, "arguments": "".join(self.arguments)}
         return self.done
 

@@ -491,19 +491,27 @@ def test_streams_of_servers_that_break_the_rules_are_read(events: list[Any]) -> 
     assert read_response(streamed(events)[1]).message.content == "Hi"
 
 
+BEGUN = {"type": "function_call", "name": "f", "call_id": "c", "arguments": ""}
+ADDED = {"type": "response.output_item.added", "output_index": 0, "item": BEGUN}
+
+
 @pytest.mark.parametrize(
-    "pieces", [[{"delta": '{"x"'}, {"delta": ":1}"}], [{"arguments": '{"x":1}'}]]
+    "pieces",
+    [
+        [("delta", {"delta": '{"x"'}), ("delta", {"delta": ":1}"})],
+        [("done", {"arguments": '{"x":1}'})],
+    ],
 )
 def test_a_call_whose_item_is_never_done_is_made_of_its_pieces(pieces: list[Any]) -> None:
-    begun = {"type": "function_call", "name": "f", "call_id": "c", "arguments": ""}
-    kinds = ["done" if "arguments" in each else "delta" for each in pieces]
-    events = [
-        {"type": f"response.function_call_arguments.{kind}", "output_index": 0, **each}
-        for kind, each in zip(kinds, pieces, strict=True)
-    ]
-    added = {"type": "response.output_item.added", "output_index": 0, "item": begun}
-    (call,) = read_response(streamed([added, *events, LAST])[1]).message.tool_calls
+    kind = "response.function_call_arguments"
+    events = [{"type": f"{kind}.{end}", "output_index": 0, **each} for end, each in pieces]
+    (call,) = read_response(streamed([ADDED, *events, LAST])[1]).message.tool_calls
     assert (call.name, call.arguments) == ("f", '{"x":1}')
+
+
+def test_a_call_whose_arguments_never_come_is_an_error() -> None:
+    with pytest.raises(ModelError, match="ended before the reply was complete"):
+        streamed([ADDED, DONE | {"output_index": 1}, LAST])
 
 
 def test_a_stream_without_its_last_event_was_cut() -> None:
