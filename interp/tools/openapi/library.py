@@ -237,7 +237,9 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
         content = given.get("content") or {}
         kinds = ", ".join(content) or "nothing"
         return None if _kind(content) else f"its body is {kinds}, which is not sent"
-    if not isinstance(name, str) or place not in _STYLES:
+    if not isinstance(name, str) or not isinstance(place, str):
+        return "a parameter has no name or no place (in)"
+    if place not in _STYLES:
         return f'its parameter "{name}" is in {place}, which is not sent'
     if place == "header" and not _TOKEN.fullmatch(name):
         return f'its parameter "{name}" is no name of a header'

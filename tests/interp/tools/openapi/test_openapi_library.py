@@ -288,6 +288,7 @@ def test_operations_are_chosen_by_their_names_and_only_allowed_hosts_are_called(
     [
         ({"parameters": [{"$ref": "other.json#/x"}]}, "not in this document"),
         ({"parameters": [{"$ref": "#/nowhere"}]}, "leads nowhere"),
+        ({"parameters": [{"in": "query", "required": True}]}, "no name or no place"),
         ({"parameters": 5}, "not written as OpenAPI has it"),
         ({"parameters": [{"name": "c", "in": "body", "required": True}]}, "body is nothing"),
         ({"parameters": [{"name": "Host", "in": "header", "required": True}]}, "the connection"),
