@@ -243,7 +243,7 @@ def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
 
 
 _SIGNATURE = "typeSignature"
-_BEHIND_BAR = "write it behind a bar: | (name::Text)==>(::String)"
+_BEHIND_BAR = "write it behind a bar, as in | (name::Text)==>(::String)"
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 
 
