@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Final
@@ -286,9 +286,17 @@ class _Recorded:
         name = "the request" if isinstance(effect, CallModel) else f"the call of {effect.name}"
         lines, at = effect_lines(effect), position_text(effect.at)
         answer = self.answers.get((type(effect), effect.at))
-        if answer is None:
-            raise ReplayError(self.run.placed(f"nothing was recorded at {at} for {name}"))
         told = f"{name} at {at} is not the one that was recorded:"
+        if answer is None:
+            told = f"nothing was recorded at {at} for {name}"
+            others = [each for each in self.answers.values() if type(each.effect) is type(effect)]
+            if not others:
+                raise ReplayError(self.run.placed(told))
+            told = f"{told}; the nearest:"
+            answer = max(
+                others,
+                key=lambda each: SequenceMatcher(None, effect_lines(each.effect), lines).ratio(),
+            )
         then = effect_lines(answer.effect)
         difference = unified_diff(then, lines, "recorded", "now", n=2, lineterm="")
         raise ReplayError(self.run.placed("\n".join([told, *difference]), answer.step))

@@ -14,6 +14,7 @@ from interp import ApprovalNeeded, ScriptedModel, allow_all, ask_all, load_run, 
 from interp.cli import gram
 from interp.errors import ReplayError
 from interp.history.replaying import follow, replay
+from lenses_ext import parse_program
 from tests.calls import calls_of
 from tests.interp.counting import counting
 from tests.interp.execution.test_recording import AGENT, CALLS
@@ -55,11 +56,20 @@ def test_answers_of_a_policy_are_given_again(file: Path, policy: interp.Approval
     assert run(AGENT, "go", policy=ask_all, handler=recorded(file)) == response
 
 
-def test_what_was_not_recorded_is_told(file: Path) -> None:
+def test_what_was_not_recorded_is_told_with_the_nearest_request(file: Path) -> None:
     with pytest.raises(ApprovalNeeded):
         run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
     with pytest.raises(ReplayError, match=r"run\.gram: nothing was recorded at position \(0, 0\)"):
         run(AGENT, "go", handler=recorded(file))
+    interp.resume_run(file, counting([]), model=ScriptedModel(["done"]), policy=allow_all)
+
+    flow = parse_program('[flow:Workflow | a]\n[a:Agent {instruction: "Other.", model: "A/b"}]')
+    with pytest.raises(ReplayError) as caught:
+        run(flow, "go", handler=recorded(file))
+    told, *difference = str(caught.value).splitlines()
+    assert told.startswith(f"{file}:3:1: nothing was recorded at ")
+    assert told.endswith(" for the request; the nearest:")
+    assert {"-instruction: Count.", "+instruction: Other."} <= {*difference}
 
 
 # --- showing a run, whole or while it goes on
