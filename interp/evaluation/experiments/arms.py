@@ -292,6 +292,8 @@ def read_arms(arms: Mapping[str, Arm | Program], base: Arm | None) -> dict[str, 
     found = {}
     for name, given in arms.items():
         expect(name, str, "the name of an arm", by="ab")
+        if not name.strip():
+            raise ArgumentError("ab: the name of an arm is empty")
         arm = given if isinstance(given, Arm) else Arm(given)
         found[name] = arm.over(base) if base else arm
     if not found:

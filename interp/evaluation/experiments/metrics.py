@@ -175,6 +175,8 @@ class Metric:
 
     def __attrs_post_init__(self) -> None:
         expect(self.name, str, "name", by="Metric")
+        if not self.name.strip():
+            raise ArgumentError("Metric: the name is empty")
         if not callable(self.measure):
             raise ArgumentError(f"Metric {self.name}: measure must be a function")
         if self.better not in ("higher", "lower"):

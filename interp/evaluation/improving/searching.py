@@ -378,13 +378,13 @@ def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
             if not getattr(sets, name):
                 raise ValidationError(f"no case is in the set for {name}: add cases")
         return
-    last = len(sets.last)
+    last, spent = len(sets.last), len(sets.last) - len(unspent)
     total = len(sets.search) + len(sets.choosing) + last
+    others = f"{spent} of them decided {LOOKS} times, and the others" if spent else "and"
     raise ValidationError(
-        f"{last} of {counted(total, 'case')} are in the last set, {last - len(unspent)} of them "
-        f"decided {LOOKS} times, and the others count as {units}: even a program that fails all of "
-        f"these, and passes all of them then, could not be shown to be better at {LEVEL:g}; add "
-        "new cases, half of which come into the last set"
+        f"{last} of {counted(total, 'case')} are in the last set, {others} count as {units}: even "
+        "a program that fails all of these, and passes all of them then, could not be shown to be "
+        f"better at {LEVEL:g}; add new cases, half of which come into the last set"
     )
 
 

@@ -218,6 +218,7 @@ def test_edits_and_settings_of_an_arm_are_those_of_its_runs(tmp_path: Path) -> N
         ({"cases": []}, "there are no cases"),
         ({"cases": [*cases(1), *cases(1)]}, 'two cases are named "case 0"'),
         ({"arms": {}}, "there are no arms"),
+        ({"arms": {" ": arm(right)}}, "the name of an arm is empty"),
         ({"arms": {"a": Arm()}}, "arm a: there is no program"),
         ({"arms": {"a": Arm(3)}}, "arm a: ab: program must be"),  # type: ignore[arg-type]  # wrong on purpose
         ({"metrics": []}, "there are no metrics"),
