@@ -381,6 +381,8 @@ def _server(api: ApiDocument, found: Found, operation: dict[str, Json], access: 
         ConfigurationError: there is none.
     """
     own = operation.get("servers") or found.item.get("servers") or api.root.get("servers")
+    if own and not (isinstance(own, list) and all(isinstance(each, dict) for each in own)):
+        raise api.fault(found.at, "its servers are not a list of objects")
     servers = api.servers(own or [{"url": "/"}])
     if access.server is not None:
         servers = [access.server]
