@@ -44,12 +44,11 @@ Port: TypeAlias = tuple[str, str]
 _EVERYWHERE: Final = {"id", "name", "inputs", "outputs", "branches"} | {
     "min_agentspec_version", "max_agentspec_version", "default_generation_parameters",
 }  # fmt: skip
-_MODEL: Final = {"url", "model_id", "provider", "api_provider"}
+_MODEL: Final = {"url", "model_id", "provider", "api_provider", "api_type", "api_key"}
 _FLOW: Final = {
     "description", "start_node", "nodes", "control_flow_connections", "data_flow_connections",
 }  # fmt: skip
 _HINTS: Final = {
-    "api_key": "a key is no part of a program: it is read from a variable, as `gram models` says",
     "requires_confirmation": "who runs a program says what is asked before: --approve",
     "human_in_the_loop": "who is asked is said by who runs it",
     "toolboxes": "list the tools in the program, and bring them: --mcp, --openapi or --tools",
@@ -207,6 +206,12 @@ class Reader:
         if config.url and _address(config.url) != _address(row.base_url):
             variable = f"{row.variable('BASE_URL')}={without_userinfo(config.url)}"
             self.tell(f"{path}.url", f"an address is no part of a program: {variable}")
+        if getattr(config, "api_key", None):
+            told = f"a key is no part of a program: it is read from {row.key_variable}"
+            self.tell(f"{path}.api_key", told)
+        if config.api_type == "responses" and row.dialect != "responses":
+            told = f"a program does not say it: {row.variable('DIALECT')}=responses"
+            self.tell(f"{path}.api_type", told)
         given = config.default_generation_parameters
         settings: dict[str, Any] = {}
         for key, value in (given.model_dump() if given else {}).items():
@@ -248,6 +253,9 @@ def _provider_of(config: LlmConfig) -> str:
     """The provider that is named, whose kind it is or whose address it has; else its own kind."""
     kind = type(config).__name__
     named = config.provider or config.api_provider or re.sub("(GenAi)?Config$", "", kind)
+    if named == "OpenAiCompatible" and config.url:  # as many providers as there are servers
+        server = _address(without_userinfo(config.url)).partition("://")[2].partition("/")[0]
+        named = re.sub(r"\W", "_", server, flags=re.ASCII) or named
     for name, row in PROVIDERS.items():
         is_there = config.url is not None and _address(config.url) == _address(row.base_url)
         if properties.KINDS.get(name) == kind or name.lower() == named.lower() or is_there:
@@ -256,7 +264,9 @@ def _provider_of(config: LlmConfig) -> str:
 
 
 def _address(url: str) -> str:
-    return url.rstrip("/").removesuffix("/v1")
+    """What is the same of two addresses of one server; without a scheme, http is meant."""
+    url = url.rstrip("/").removesuffix("/v1")
+    return url if "://" in url else f"http://{url}"
 
 
 class _FlowReader:

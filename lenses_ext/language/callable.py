@@ -259,9 +259,8 @@ def _get_signature(pattern: Pattern) -> str | None:
     if not places:
         return None
     tool = Pattern(Subject("", {TOOL}), pattern.elements[places.start : places.stop])
-    signatures.parse_type_signature(
-        tool, open=True
-    )  # what is not one cannot be set, so it is not shown
+    # what is not one cannot be set, so it is not shown
+    signatures.parse_type_signature(tool, open=True)
     return signatures.signature_text(tool)
 
 

@@ -13,7 +13,7 @@ from pyagentspec import Agent, Component
 from pyagentspec.flows.edges import ControlFlowEdge, DataFlowEdge
 from pyagentspec.flows.flow import Flow
 from pyagentspec.flows.nodes import ApiNode, BranchingNode, EndNode, LlmNode, StartNode, ToolNode
-from pyagentspec.llms import OllamaConfig, OpenAiConfig, VllmConfig
+from pyagentspec.llms import OllamaConfig, OpenAiCompatibleConfig, OpenAiConfig, VllmConfig
 from pyagentspec.property import Property
 from pyagentspec.swarm import HandoffMode, Swarm
 from pyagentspec.tools import RemoteTool, ServerTool
@@ -312,14 +312,38 @@ def test_each_thing_without_a_counterpart_is_told_with_its_path() -> None:
 
     paths = [each.path.removeprefix("a [b] `.") for each in made.losses]
     assert paths == [
-        "metadata", "human_in_the_loop", "llm_config.description", "llm_config.api_key",
-        "llm_config.url", "system_prompt", "tools.a.url", "tools.a.http_method", "tools.a",
+        "metadata", "human_in_the_loop", "llm_config.description", "llm_config.url",
+        "llm_config.api_key", "system_prompt", "tools.a.url", "tools.a.http_method", "tools.a",
         "tools.a", "tools.a.requires_confirmation", "tools.a.description",
     ]  # fmt: skip
-    assert "VLLM_BASE_URL=http://host:1/v1" in str(made.losses[4])
+    assert "VLLM_BASE_URL=http://host:1/v1" in str(made.losses[3])
     assert secret not in str(made) + text_of(agent)
     assert "pw@" not in str(made)
     assert resolve(parse_program(made.text)).value.identity == "a [b] `"
+
+
+def test_servers_that_speak_as_openai_does_are_providers_of_their_own() -> None:
+    servers = ("https://llm.acme.com:8443/v1", "http://inside/v1")
+    configs = [OpenAiCompatibleConfig(name="l", model_id="m", url=each) for each in servers]
+    made = [
+        from_agent_spec(text_of(Agent(name="a", llm_config=each, system_prompt="Hi")))
+        for each in configs
+    ]
+
+    models = [view(lenses_ext.agent_model, resolve(parse_program(each.text))) for each in made]
+    assert [*map(str, models)] == ["llm_acme_com_8443/m", "inside/m"]
+    assert str(made[1].losses[0]).endswith("INSIDE_BASE_URL=http://inside/v1")
+
+
+@pytest.mark.parametrize(
+    "llm",
+    [
+        OllamaConfig(name="l", model_id="m", url="localhost:11434"),
+        OpenAiConfig(name="l", model_id="m", api_type="responses"),
+    ],
+)
+def test_what_is_usual_of_a_provider_is_not_told(llm: Any) -> None:
+    assert told(Agent(name="a", llm_config=llm, system_prompt="Hi")) == []
 
 
 def test_an_address_that_is_that_of_the_provider_but_for_https_is_told() -> None:
