@@ -230,7 +230,7 @@ class Schemas:
                 made[key] = f"#/$defs/{self._name_of(value)}"
             elif key == "required" and isinstance(value, list):
                 made[key] = [name for name in value if not _is_read_only(fields.get(name))]
-            elif key == "properties":
+            elif key == "properties" and isinstance(value, dict):
                 sent = {name: one for name, one in fields.items() if not _is_read_only(one)}
                 made[key] = {name: self._of_a_call(one) for name, one in sent.items()}
             elif key not in _ONLY_IN_DOCUMENTS:

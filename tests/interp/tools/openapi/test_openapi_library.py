@@ -300,6 +300,8 @@ def test_operations_are_chosen_by_their_names_and_only_allowed_hosts_are_called(
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
         ({"requestBody": {"required": True, "content": {FORM: PIPED}}}, FORM),
         ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
+        ({"requestBody": {"content": {"application/json": {"schema": {"properties": 5}}}}},
+         "not of type"),
         ({"servers": {"url": "http://h"}}, "its servers are not a list of objects"),
         ({"servers": [{"url": "ftp://h"}]}, "no address"),
         ({"operationId": "list"}, "another operation"),
