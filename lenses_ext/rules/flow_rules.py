@@ -362,7 +362,8 @@ _TOO_MANY = f"more than {_MOST_ANSWERS:,} combinations of answers, too many to l
 
 def _uncovered(answer: Schema, tests: Sequence[FlowArrow]) -> str:
     """The part of a message about answers that no arrow covers; empty if all are covered."""
-    answers = _answers(answer, dict.fromkeys(name for test in tests for name in test.conditions))
+    names = sorted({name for test in tests for name in test.conditions})  # in one order always
+    answers = _answers(answer, names)
     if answers is None:
         return "other answers, and no arrow is for them"
     conditions = [test.conditions for test in tests]
