@@ -38,6 +38,9 @@ _FORMATS: Mapping[str, st.SearchStrategy[str]] = {
     "date": st.dates().map(lambda day: day.isoformat()),
     "date-time": st.datetimes(timezones=st.timezones()).map(lambda moment: moment.isoformat()),
     "email": st.emails(),
+    "ipv4": st.ip_addresses(v=4).map(str),
+    "ipv6": st.ip_addresses(v=6).map(str),
+    "time": st.times().map(lambda time: time.isoformat() + "Z"),
     "uri": st.sampled_from(["https://example.com", "https://example.com/a?b=c#d"]),
     "uuid": st.uuids().map(str),
 }

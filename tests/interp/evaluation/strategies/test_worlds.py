@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import time
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import pytest
@@ -52,6 +54,17 @@ def test_a_schema_accepts_the_values_that_are_made_for_it(schema: dict[str, obje
         assert accepts(schema, value, schema)
 
     accepted()
+
+
+@settings(max_examples=10)
+@given(st.data())
+def test_times_and_addresses_that_are_made_can_be_read(data: st.DataObject) -> None:
+    def made(name: str) -> str:
+        return str(data.draw(values_of({"type": "string", "format": name})))
+
+    time.fromisoformat(made("time"))
+    IPv4Address(made("ipv4"))
+    IPv6Address(made("ipv6"))
 
 
 def test_what_is_no_schema_is_refused_before_anything_is_drawn() -> None:
