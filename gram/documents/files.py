@@ -8,6 +8,7 @@ neither is in the way, and the next writer removes them.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import sys
@@ -63,6 +64,7 @@ def load_file(file: PathOrFile) -> tuple[Pattern, ...]:
         OSError: the file cannot be read.
         GramDecodeError: it is not UTF-8, or not gram; the error names the file.
     """
+    _expect_file(file, "read", by="load_file")
     return parse_file(file).patterns
 
 
@@ -90,6 +92,15 @@ def parse_file(file: PathOrFile, *, style: Style | None = None) -> Document:
     return parse(text, filename, style=style)
 
 
+_MARKS = {  # the longer first, for one begins as the other does
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""How texts in other encodings begin."""
+
+
 def decode(content: bytes, filename: str | None = None) -> str:
     """UTF-8 bytes as text.
 
@@ -100,9 +111,11 @@ def decode(content: bytes, filename: str | None = None) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         readable = content[: error.start].decode()
+        other = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
+        byte = f"byte {content[error.start]:#04x} is not UTF-8"
         raise GramDecodeError(
-            f"byte {content[error.start]:#04x} is not UTF-8",
-            readable or content.decode(errors="replace"),
+            f"the file is {other}, not UTF-8" if other else byte,
+            readable or content.decode(other or "UTF-8", "replace"),
             len(readable),
             filename=filename,
             hint="save the file as UTF-8",

@@ -57,6 +57,8 @@ def test_a_file_that_cannot_be_opened_is_an_os_error(tmp_path: Path) -> None:
         load_file(tmp_path)
     with pytest.raises(FileNotFoundError):
         dump_file(loads("(a)"), tmp_path / "absent" / "a.gram")
+    with pytest.raises(TypeError, match="load_file: file must be a str or a path or a file"):
+        load_file(None)  # type: ignore[arg-type]  # what people forget to give
 
 
 @pytest.mark.parametrize(
@@ -66,6 +68,8 @@ def test_a_file_that_cannot_be_opened_is_an_os_error(tmp_path: Path) -> None:
         (b"(a {k: '\xe9'})", "1:9: byte 0xe9 is not UTF-8\n  (a {k: '\n          ^"),
         (b"(a)\xc3", "1:4: byte 0xc3 is not UTF-8\n  (a)\n     ^"),
         (b"\xe9(a)", "1:1: byte 0xe9 is not UTF-8\n  \ufffd(a)\n  ^"),
+        ("(a)\n(b)".encode("UTF-16"), "1:1: the file is UTF-16, not UTF-8\n  (a)\n  ^"),
+        ("(a)\n(b)".encode("UTF-32"), "1:1: the file is UTF-32, not UTF-8\n  (a)\n  ^"),
     ],
 )
 def test_other_encodings_are_refused_at_the_first_byte(
