@@ -9,6 +9,7 @@ from typing import Any, Final
 from gram import Diagnostic, GramDecodeError, GramError, Pattern, only_errors, syntax_errors
 from gram.checks import syntax_fault
 from gram.display import Content, Markup, element
+from gram.errors import expect
 from gram.words import counted
 from lenses_ext import is_runnable, parse_program
 from lenses_ext.names import find_runnables
@@ -31,6 +32,7 @@ def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
 
     Known keys are replaced, and what people, models and tools wrote is never taken as HTML.
     """
+    expect(run, (RecordedRun, Timeline), "run", by="run_form")
     found = run if isinstance(run, Timeline) else timeline(run, has_prices=False)
     rows = [("you", found.input, ""), *map(_of_entry, islice(found.in_order, _MOST_ROWS))]
     if len(found.in_order) > _MOST_ROWS:
@@ -49,6 +51,7 @@ def conversation_form(shown: ConversationContext | AgentResponse) -> dict[str, s
 
     Known keys are replaced, and what people, models and tools wrote is never taken as HTML.
     """
+    expect(shown, (ConversationContext, AgentResponse), "shown", by="conversation_form")
     context = shown.context if isinstance(shown, AgentResponse) else shown
     rows = [*map(_of_message, context[-_MOST_ROWS:])]
     if len(context) > _MOST_ROWS:

@@ -13,8 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import interp
-from gram import Pattern
+from gram import ArgumentError, Pattern
 from interp import ScriptedModel, ToolLibrary, begin, create_tool, load_run, run, tool
+from interp.views import conversation_form, run_form
 from lenses_ext import drawing_of, parse_program
 from tests.gram.display.test_markup import Reader
 from tests.interp.model_server import tool_calls
@@ -69,6 +70,12 @@ DESK = """\
 [desk:Agent {description: "d", instruction: "Call `greet`.", model: "Offline/rehearsal"} |
   [greet:ToolSpecification {description: "Greets somebody by name"} | (name::Text)==>(::String)]]
 """
+
+
+@pytest.mark.parametrize("form", [run_form, conversation_form])
+def test_what_is_neither_a_run_nor_a_conversation_has_no_form(form: Any) -> None:
+    with pytest.raises(ArgumentError, match=rf"\A{form.__name__}: .* got None"):
+        form(None)
 
 
 @pytest.fixture
