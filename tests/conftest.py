@@ -54,9 +54,9 @@ LONG_WAITS = ("tests/interp/workers/", "tests/interp/history/stores/test_crashes
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Two processes more than there are cores: while some wait, as many as there are cores run."""
+    """One process more than there are cores: while one waits, as many as there are cores run."""
     processes = yield
-    return processes if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processes + 2
+    return processes if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else processes + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
