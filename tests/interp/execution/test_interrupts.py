@@ -33,7 +33,7 @@ T = TypeVar("T")
 ROOMS = tuple(
     str(ROOT / "interp" / room) for room in ("execution", "history", "running", "concurrency")
 )
-OFTEN = pytest.mark.parametrize("often", [6, pytest.param(200, marks=pytest.mark.nightly)])
+OFTEN = pytest.mark.parametrize("often", [4, pytest.param(200, marks=pytest.mark.nightly)])
 AGENT = loads_one(
     """
     [a:Agent {instruction: "Help.", model: "OpenAI/x"} |

@@ -108,7 +108,7 @@ def of_the_records(code: CodeType) -> bool:
 WAYS = list(product((True, False), repeat=2))
 
 
-@pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [27, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("folds_anyway", "is_read_again"), WAYS)
 def test_an_interrupt_at_any_line_loses_nothing(
     path: Path, folds_anyway: bool, is_read_again: bool, every: int
