@@ -411,7 +411,7 @@ class CaseResult:
 
     @property
     def shown(self) -> RunResult:
-        """The run that stands for all: the first that did not pass, else the first."""
+        """The run that is shown of several: the first that did not pass, else the first."""
         return next((each for each in self.runs if not each.is_passed), self.runs[0])
 
     @property

@@ -212,7 +212,7 @@ class LiveHandler:
                 given = "base_url" if base_url else "dialect"
                 told = "is for a model given by its name, not for an object"
                 raise ConfigurationError(f"{given} {told}")
-            asked = AnyModel({None: model})  # a mapping is no model
+            asked = AnyModel({None: model})  # so a mapping given here is refused
             return cls(by_name, asked, approve, on_tool_error, is_of_user=True)
         connect = partial(connect_model, base_url=base_url, dialect=dialect)
         named, missing = named_model(model) or state.model, set[Model]()

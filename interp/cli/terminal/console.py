@@ -274,7 +274,7 @@ def ask_user(question: str) -> str:
     """Ask a question and return the line that the user types.
 
     Raises:
-        NoTerminal: there is none.
+        NoTerminal: standard input or standard error is no terminal.
         KeyboardInterrupt: the user typed Ctrl-C or Ctrl-D.
     """
     if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):

@@ -42,10 +42,10 @@ class Answers:
 
     Args:
         known: the events that answer, by their keys.
-        tools: the stand-ins that are run for other calls; those marked ``once`` are not run.
+        tools: tools to run for calls that were not recorded, except tools marked ``once``.
         model: who is asked for replies; with it, calls are equal by name and arguments, and
             without, effects by their positions.
-        tools_first: whether stand-ins run instead of what is known.
+        tools_first: whether these tools run instead of what is known.
     """
 
     def __init__(

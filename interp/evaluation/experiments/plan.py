@@ -494,7 +494,7 @@ def before_running(plan: Plan) -> Iterator[str]:
 
 
 def _units(plan: Plan) -> tuple[int, str]:
-    """How many cases stand for themselves, or how many clusters of them, which may be all alike."""
+    """How many cases there are, or clusters of cases: those of a cluster may all be alike."""
     clusters = clusters_of(plan.cases)
     return (len(set(clusters)), "cluster") if clusters else (len(plan.cases), "case")
 

@@ -67,7 +67,7 @@ def statements_of(module: str, **parts: float) -> dict[str, str]:
 
     Args:
         module: the file of the module.
-        **parts: what stands for a name in braces.
+        **parts: the texts that replace names in braces.
     """
     text = Path(module).with_name("statements.sql").read_text("utf-8")
     for name, value in parts.items():
@@ -109,7 +109,7 @@ class Database(ABC):
 
         Args:
             sql: the statement, with ``{clock}`` and ``{row_lock}`` for those of the database.
-            *values: what the marks ``?`` in it stand for.
+            *values: the values of the marks ``?``, in their order.
 
         Raises:
             StoreError: the database cannot be reached, or refuses the statement.
