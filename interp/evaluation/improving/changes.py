@@ -343,7 +343,7 @@ def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
     elif isinstance(given, str | os.PathLike) and Path(given).suffix == ".gram":
         program = lenses_ext.load_project(given)
     else:
-        options["model"] = given  # type: ignore[typeddict-item]  # `run` refuses a value of another type
+        options["model"] = given  # type: ignore[typeddict-item]  # another type is refused when it runs
     if str(options.get("model")) == str(OFFLINE):
         raise ConfigurationError(
             f"{OFFLINE} is no language model and proposes nothing: name another proposer, a model, "
