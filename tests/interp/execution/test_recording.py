@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC
 from pathlib import Path
 from threading import Event as Flag
@@ -182,36 +183,38 @@ def test_two_runs_are_never_recorded_in_one_file(file: Path) -> None:
     assert load_run(file).state.context[-1].content == "done"
 
 
-@pytest.fixture
-def limit_files() -> Iterator[Callable[[int], None]]:
-    """Sets how large a file may become, as a disk that is full does."""
+@contextmanager
+def files_limited() -> Iterator[Callable[[int], None]]:
+    """Sets how large a file may become, as a disk that is full does.
+
+    Until the test's body ends: pytest itself may write to a file.
+    """
     resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_tool_is_not_run_when_that_cannot_be_recorded(
-    file: Path, limit_files: Callable[[int], None]
-) -> None:
+def test_a_tool_is_not_run_when_that_cannot_be_recorded(file: Path) -> None:
     done: list[int] = []
 
     def fill_the_disk(effect: Effect, event: Event) -> None:
         limit_files(file.stat().st_size)
 
     model = ScriptedModel([CALLS, "done"])
-    with pytest.raises(interp.AgentError, match="the run is no longer recorded"):
+    error = pytest.raises(interp.AgentError, match="the run is no longer recorded")
+    with files_limited() as limit_files, error:
         run(AGENT, "go", counting(done), model=model, record=file, observe=fill_the_disk)
 
     assert done == []
     assert len(load_run(file).steps) == 1
 
 
-def test_a_file_that_cannot_be_begun_is_not_left_behind(
-    file: Path, limit_files: Callable[[int], None]
-) -> None:
-    limit_files(20)
-    with pytest.raises(OSError, match="too large"):
+def test_a_file_that_cannot_be_begun_is_not_left_behind(file: Path) -> None:
+    with files_limited() as limit_files, pytest.raises(OSError, match="too large"):
+        limit_files(20)
         run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
 
     assert not file.exists()
