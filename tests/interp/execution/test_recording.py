@@ -213,9 +213,10 @@ def test_a_tool_is_not_run_when_that_cannot_be_recorded(file: Path) -> None:
 
 
 def test_a_file_that_cannot_be_begun_is_not_left_behind(file: Path) -> None:
-    with files_limited() as limit_files, pytest.raises(OSError, match="too large"):
+    with files_limited() as limit_files:
         limit_files(20)
-        run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
+        with pytest.raises(OSError, match="too large"):
+            run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
 
     assert not file.exists()
 
