@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from gram import Diagnostic, GramError, Pattern, Symbol, TreePath, Value
+from gram import ArgumentError, Diagnostic, GramError, Pattern, Symbol, TreePath, Value
+from gram.errors import expect_all
 from gram.words import nearest
 
 from ..schemas import KEYWORDS, KIND_OF, Keywords, NotJson, dump_json, to_json_value
@@ -26,7 +27,9 @@ class SignatureError(GramError, ValueError):
     """
 
     def __init__(self, faults: Iterable[Diagnostic]) -> None:
-        self.faults = tuple(faults)
+        self.faults = expect_all(faults, Diagnostic, "faults", by="SignatureError")
+        if not self.faults:
+            raise ArgumentError("SignatureError: faults must have at least one")
         super().__init__(*(fault.message for fault in self.faults))
         first = self.faults[0]
         self.lineno, self.colno, self.path = first.lineno, first.colno, first.path

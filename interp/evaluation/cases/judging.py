@@ -13,6 +13,7 @@ from difflib import unified_diff
 from functools import cache, partial
 from importlib.resources import files
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from warnings import warn
 
@@ -358,6 +359,8 @@ Recorded: TypeAlias = Callable[[int, BeginOptions], AbstractContextManager[Begin
 
 def judge_of(program: ProgramLike) -> Pattern:
     """The agent of a program that judges; it declares the type of its verdict."""
+    if isinstance(program, str) and "/" in program and Path(program).suffix != ".gram":
+        raise ArgumentError(f"judge: {program!r} is no program; a model is given as model=")
     agent = the_agent(program, by="judge")
     if view(agent_answer, agent) is None:
         raise ConfigurationError(

@@ -161,7 +161,7 @@ def _tool(
     parameters: list[ApiParameter] = []
     for given in _parameters(api, found.item, operation, at):
         is_needed = given.get("required") or given.get("in") == "path"
-        if reason := _why_not_sent(given):
+        if reason := _why_not_sent(api, given, at):
             if is_needed:
                 raise api.fault(at, reason)
             unsent.append(str(api.fault(at, reason)))
@@ -230,7 +230,7 @@ def _parameters(
     return list(found.values())
 
 
-def _why_not_sent(given: dict[str, Json]) -> str | None:
+def _why_not_sent(api: ApiDocument, given: dict[str, Json], at: str) -> str | None:
     """Why a parameter or a body cannot be sent, or None."""
     name, place = given.get("name"), given.get("in")
     if place == "body":
@@ -248,6 +248,10 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
     style = "content" if "content" in given else given.get("style", _STYLES[place][0])
     if style not in _STYLES[place]:
         return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
+    has_fields = place == "query" and (given.get("explode", True) or style == _DEEP)
+    schema = {} if has_fields else given.get("schema")
+    if isinstance(schema, dict) and api.followed(schema, at).get("type") == "object":
+        return f'its parameter "{name}" is an object in its {place}, which is not sent'
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import lenses_ext
-from gram import loads, loads_one, parse
+from gram import ArgumentError, loads, loads_one, parse
 from lenses_ext import SignatureError, parse_type_signature, type_signature_to_json_schema
 from lenses_ext.signatures import signature_diagnostics, signature_elements
 from tests.paths import DATA
@@ -57,6 +57,12 @@ def test_an_error_says_all_that_is_wrong_and_where(row: dict[str, Any]) -> None:
     assert [fault.message for fault in caught.value.faults] == row["faults"]
     if "place" in row:
         assert [caught.value.lineno, caught.value.colno] == row["place"]
+
+
+@pytest.mark.parametrize("faults", [[], "ab", [1], None])
+def test_an_error_of_signatures_has_at_least_one_fault(faults: Any) -> None:
+    with pytest.raises(ArgumentError, match="SignatureError: faults"):
+        SignatureError(faults)
 
 
 @cases("slips", "signature")

@@ -332,3 +332,5 @@ def test_what_no_judge_decides_does_not_pass_either_way() -> None:
         ]
     with pytest.raises(ConfigurationError, match="case c has a rubric"):
         judge(case, AgentResponse("Hello"))
+    with pytest.raises(ArgumentError, match="'OpenAI/m' is no program; a model is given as model="):
+        RubricJudge("OpenAI/m")

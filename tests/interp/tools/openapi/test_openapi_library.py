@@ -295,6 +295,9 @@ def test_operations_are_chosen_by_their_names_and_only_allowed_hosts_are_called(
         ({"parameters": [{"name": "a b", "in": "header", "required": True}]}, "no name of a"),
         ({"parameters": [{"name": "a", "in": "query", "style": "matrix", "required": True}]},
          "has the style matrix in its query, which is not sent"),
+        *(({"parameters": [{"name": "a", "required": True, "schema": {"type": "object"}, **how}]},
+           f"is an object in its {how['in']}, which is not sent")
+          for how in ({"in": "header"}, {"in": "path"}, {"in": "query", "explode": False})),
         ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}},
          "its body is multipart/form-data, which is not sent"),
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
