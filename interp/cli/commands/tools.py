@@ -249,27 +249,27 @@ def _updated(library: ToolLibrary, pattern: Pattern, specs: Collection[Pattern])
 
 
 def _with_new_words(library: ToolLibrary, spec: Pattern) -> Pattern:
+    """A specification as its tool has it; its types stay where they bind."""
     tool = library.get(view(tool_spec_name, spec))
     if tool is None or explain_binding(spec, library) is None:
         return spec
-    if explain_binding(spec, library, match="types") is not None:
-        schema = _with_words_of_old(tool.schema, view(lenses_ext.tool_spec_schema, spec))
-        signature = lenses_ext.json_schema_to_type_signature(
-            schema, return_schema=tool.result_schema
-        )
-        spec = put(tool_spec_type_signature, signature, spec)
-    if tool.description.strip() and explain_binding(spec, library) is not None:
+    said = tool.description.strip()
+    if said and said != view(tool_spec_description, spec).strip():
         spec = put(tool_spec_description, tool.description, spec)
+    old, new = view(lenses_ext.tool_spec_schema, spec), tool.schema
+    for schema, result in ((old, lenses_ext.result_schema(spec)), (new, tool.result_schema)):
+        if explain_binding(spec, library, match="full" if said else "types") is not None:
+            schema = _with_words(schema, old, new)
+            signature = lenses_ext.json_schema_to_type_signature(schema, return_schema=result)
+            spec = put(tool_spec_type_signature, signature, spec)
     return spec
 
 
-def _with_words_of_old(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of parameters, where what has no description keeps the one that it had."""
-    before = old.get("properties", {})
-    properties = {
-        name: {**schema, "description": before[name]["description"]}
-        if "description" in before.get(name, {}) and not schema.get("description")
-        else schema
-        for name, schema in new.get("properties", {}).items()
-    }
-    return {**new, "properties": properties} if properties else dict(new)
+def _with_words(schema: Mapping[str, Any], *words: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of parameters with the descriptions that others have, the later ones first."""
+    properties = dict(schema.get("properties", {}))
+    for other in words:
+        for name, said in other.get("properties", {}).items():
+            if name in properties and said.get("description"):
+                properties[name] = {**properties[name], "description": said["description"]}
+    return {**schema, "properties": properties} if properties else dict(schema)

@@ -93,6 +93,19 @@ def test_an_update_is_shown_and_is_written_when_it_is_told_to(changed: tuple[str
     assert gram("tools", program, "--tools", tools).returncode == 0
 
 
+def test_an_update_takes_the_words_of_parameters_and_leaves_types_that_bind(tmp_path: Path) -> None:
+    tool = '[g:Tool {description: "G"} | (n::Integer {minimum: 1, description: "n"})==>(::Any)]'
+    program = written(tmp_path / "a.gram", f'[a:Agent {{instruction: "A", model: "X/m"}} | {tool}]')
+    code = 'from interp import tool\n\n@tool\ndef g(n: int, s: str = "") -> str:\n    """G'
+    tools = written(tmp_path / "tools.py", code + '\n\n    Args:\n        n: How often.\n    """\n')
+
+    shown = gram("tools", program, "--tools", tools, "--update", "-i")
+
+    assert shown.returncode == 0
+    words = tool.replace('minimum: 1, description: "n"', 'minimum: 1, description: "How often."')
+    assert words in Path(program).read_text()
+
+
 def test_a_run_that_changed_words_stop_names_what_takes_them(changed: tuple[str, str]) -> None:
     program, tools = changed
     stopped = gram("run", program, "hi", "--offline", "--tools", tools)
