@@ -32,11 +32,7 @@ def parts_of_result(message: Message, part_of: PartOf) -> tuple[str, list[Json]]
 
 
 def chat_part(file: File) -> Json:
-    """The part of a file in Chat Completions.
-
-    Raises:
-        ConfigurationError: it cannot be sent so.
-    """
+    """The part of a file in Chat Completions."""
     if file.kind == "picture":
         return {"type": "image_url", "image_url": {"url": _url(file)}}
     if file.content is None:
@@ -49,11 +45,7 @@ def chat_part(file: File) -> Json:
 
 
 def responses_part(file: File) -> Json:
-    """The part of a file in the Responses API.
-
-    Raises:
-        ConfigurationError: it cannot be sent so.
-    """
+    """The part of a file in the Responses API."""
     if file.kind == "picture":
         return {"type": "input_image", "image_url": _url(file)}
     if file.kind == "sound":
@@ -129,7 +121,6 @@ HINT: Final = "\n  hint: "
 
 
 def _not_sent(file: File, reason: str, hint: str) -> ConfigurationError:
-    """What is told of a file that cannot be sent."""
     return ConfigurationError(f"{file} cannot be sent: {reason}{HINT}{hint}")
 
 

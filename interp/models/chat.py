@@ -86,11 +86,7 @@ def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
 def _encoded(
     message: Message, dialect: Dialect, server: str | None, part_of: PartOf
 ) -> dict[str, Json]:
-    """The JSON of a message that is no result.
-
-    Raises:
-        ConfigurationError: a file that is attached to it cannot be sent in the dialect.
-    """
+    """The JSON of a message that is no result."""
     encoded: dict[str, Json] = {"role": message.role.name, "content": message.content}
     if message.attachments:
         said = {"type": "text", "text": message.content}
@@ -169,11 +165,7 @@ class StreamedReply(StreamedPieces):
         return self._add_delta(delta) if isinstance(delta, Mapping) else []
 
     def whole(self) -> dict[str, Json]:
-        """The completion that the chunks are parts of.
-
-        Raises:
-            ModelError: The stream ended too early, so nothing in it can be relied on.
-        """
+        """The completion that the chunks are parts of."""
         if self._finish is None and not self.is_done:
             raise ended_too_early()
         message: dict[str, Json] = {"role": "assistant", "content": None, **self._others}

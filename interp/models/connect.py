@@ -90,15 +90,7 @@ def connect_model(
 
 
 def address_and_key(provider: Provider, base_url: str | None = None) -> tuple[str, str]:
-    """Where requests to a provider go, and the key that is sent along.
-
-    Args:
-        provider: The row of the provider.
-        base_url: An address to ask instead of the provider's.
-
-    Raises:
-        ConfigurationError: The key that the provider needs is not set.
-    """
+    """Where requests to a provider go, by default to its own address, and the key for it."""
     url, key = base_url or provider.address, os.environ.get(provider.key_variable)
     if provider.key and not key and url == provider.base_url:
         raise ConfigurationError(
@@ -123,12 +115,7 @@ _ANTHROPIC: Final = "api.anthropic.com"
 
 @frozen
 class Offered:
-    """What a server offers.
-
-    Attributes:
-        where: The address of the server, without user and password.
-        names: The names of its models, in the order of the alphabet.
-    """
+    """What a server offers: its address without a password, and the sorted names of its models."""
 
     where: str
     names: tuple[str, ...]
@@ -199,7 +186,6 @@ def _ask(url: str, key: str) -> Offered:
 
 
 async def _fetched(server: Server, key: str) -> str:
-    """The text of a server's list."""
     of_anthropic = urlsplit(server.where).hostname == _ANTHROPIC
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"} if of_anthropic else {}
     query = {"limit": 1000} if of_anthropic else {}
@@ -231,11 +217,7 @@ _NO_LIST: Final = "does the server list its models? Is the address right, which 
 
 
 def _names_in(text: str, where: str) -> Iterator[str]:
-    """The names in a list of models.
-
-    Raises:
-        ModelError: It is no such list, or reports an error.
-    """
+    """The names in a list of models; what is no such list is refused."""
     found, _ = json_or_problem(text)
     if isinstance(found, Mapping) and (reported := reported_in(found)):
         raise reported

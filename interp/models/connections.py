@@ -24,7 +24,6 @@ from ..errors import ConfigurationError
 if TYPE_CHECKING:
     from http.cookiejar import CookieJar
 
-
 Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
 
 _MOST: Final = 16
@@ -46,8 +45,20 @@ async def client_of(server: Hashable, make: Callable[[], Client]) -> AsyncIterat
             the client's own context closes it.
     """
     clients = await _clients_of_the_loop()
-    async with clients.lent(server, make) as client:
+    if server not in clients.kept:
+        made = await call_in_thread(make)
+        clients.kept.setdefault(server, made)  # another task may have been faster
+    clients.kept[server] = client = clients.kept.pop(server)
+    clients.users[client] += 1
+    try:
         yield client
+    finally:
+        clients.users[client] -= 1
+        if client not in clients.kept.values():
+            await clients.close_unused(client)
+        unused = [name for name, each in clients.kept.items() if not clients.users[each]]
+        for name in unused[: max(0, len(clients.kept) - _MOST)]:
+            await clients.forget(name)
 
 
 async def close_clients(server: Hashable) -> None:
@@ -59,42 +70,25 @@ class _Clients:
     """Clients by the servers they are for, those used last at the end."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, Any] = {}
-        self._users: Counter[Any] = Counter()
-
-    @asynccontextmanager
-    async def lent(self, server: Hashable, make: Callable[[], Client]) -> AsyncIterator[Client]:
-        """The client for a server, which stays open inside."""
-        if server not in self._kept:
-            made = await call_in_thread(make)
-            self._kept.setdefault(server, made)  # another task may have been faster
-        self._kept[server] = client = self._kept.pop(server)
-        self._users[client] += 1
-        try:
-            yield client
-        finally:
-            self._users[client] -= 1
-            if client not in self._kept.values():
-                await self._close(client)
-            unused = [name for name, each in self._kept.items() if not self._users[each]]
-            for name in unused[: max(0, len(self._kept) - _MOST)]:
-                await self.forget(name)
+        self.kept: dict[Hashable, Any] = {}
+        self.users: Counter[Any] = Counter()
 
     async def forget(self, server: Hashable) -> None:
         """Close a client, now or after the last request that uses it."""
-        if server in self._kept:
-            await self._close(self._kept.pop(server))
+        if server in self.kept:
+            await self.close_unused(self.kept.pop(server))
 
-    async def _close(self, client: Any) -> None:
-        if not self._users[client]:
-            del self._users[client]
+    async def close_unused(self, client: Any) -> None:
+        """Close a client that no request uses."""
+        if not self.users[client]:
+            del self.users[client]
             await client.__aexit__(None, None, None)
 
     async def close(self) -> None:
         """Close all clients."""
-        self._users.clear()
-        while self._kept:
-            await self._close(self._kept.popitem()[1])
+        self.users.clear()
+        while self.kept:
+            await self.close_unused(self.kept.popitem()[1])
 
 
 def no_cookies() -> CookieJar:
@@ -112,7 +106,7 @@ def limit_body(response: Any, most: float, error: Exception, **how: int) -> None
     """Have an error raised when more of a response is read than a limit; see `LimitedBody`."""
     from .limited_body import LimitedBody  # imported late: it loads the network library
 
-    response.stream = LimitedBody(response.stream, most, error, Pace(), **how)
+    response.stream = LimitedBody(response.stream, most, error, **how)
 
 
 # --- how long they are kept
@@ -124,7 +118,6 @@ _of_the_parent: list[Any] = []
 
 
 async def _clients_of_the_loop() -> _Clients:
-    """The clients of the running event loop."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -192,11 +185,7 @@ _SLICE: Final = 0.01  # seconds
 
 
 class Pace:
-    """Lets other tasks run while one reads much.
-
-    Reading does not wait as long as there is something to read. A server that sends many small
-    pieces would hold up the whole event loop.
-    """
+    """Lets other tasks run while one reads much: else many small pieces would hold up the loop."""
 
     def __init__(self) -> None:
         self._since = monotonic()

@@ -31,11 +31,10 @@ from ..machine import FunctionRole, Request
 from ..secrets import without_keys
 from .providers import CHAT_FIELDS, RESPONSES_FIELDS, in_variable_name
 
+# The codes of all conversations that are too long and all models that the server does not know,
+# whatever the provider says.
 _OVERFLOW: Final = "context_length_exceeded"
-"""The code of every failure because the conversation is too long, whatever the provider says."""
-
 _NO_MODEL: Final = "model_not_found"
-"""The code of every failure because the server does not know the model."""
 
 _REFUSING: Final = (None, 400, 403, 404, 405, 422, 500, 501)
 """The statuses of replies whose words may tell what the user can do."""
@@ -46,7 +45,6 @@ _LOOKED_AT: Final = 20_000  # characters, from which the quote is taken
 
 @cache
 def _table() -> dict[str, Any]:
-    """What is in ``failures.toml``."""
     return tomllib.loads(Path(__file__).with_name("failures.toml").read_text(encoding="utf-8"))
 
 
@@ -79,13 +77,10 @@ def failed(
     """The error for a reply that reports one: a ConfigurationError where the key is refused.
 
     Args:
-        body: The reply, its ``error`` or a text, in any shape.
+        body: The reply, its ``error`` or a text, in any shape; its code may be a status, too.
         where: The provider's address, for the message.
-        status: The HTTP status; where it is not an error, the body's code may be one.
-        request_id: The provider's name for the request.
-        headers: The headers of the reply; ``retry-after`` and ``date`` are read.
-        model: The model that was asked.
-        path: Where the request was sent, after the address.
+        status, request_id, headers: What HTTP says; ``retry-after`` and ``date`` are read.
+        model, path: The model that was asked, and where after the address.
     """
     said, code = message_of(body), code_of(body)
     if status is None and code and code.isdecimal() and 400 <= int(code) < 600:
@@ -104,11 +99,10 @@ def failed(
     if status is not None and status >= 500 and (retriable or not hint):
         retriable, hint = statuses["400" if _is_about("bad_request", evidence) else "500"]
     if code not in (_OVERFLOW, _NO_MODEL) and status in _REFUSING:
-        # The server does not know the Responses API, rather than the model.
-        is_unknown_path = path == "/responses" and status in (404, 405, 501)
-        is_unknown_path = is_unknown_path and "model" not in said.lower()
-        known = hint_about(f"{said} {_place_in(body)}", model)
-        hint = NO_RESPONSES if is_unknown_path else known or hint
+        if path == "/responses" and status in (404, 405, 501) and "model" not in said.lower():
+            hint = NO_RESPONSES  # the server does not know the path, rather than the model
+        else:
+            hint = hint_about(f"{said} {_place_in(body)}", model) or hint
     reported = f"answered {status}" if status else "reports an error"
     written = [each.get("failed_generation") for each in _errors_in(body)]  # as Groq calls it
     generation = next((each for each in written if isinstance(each, str)), None)
@@ -142,11 +136,7 @@ _FIELD: Final = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _FIELDS))})(?!
 
 
 def hint_about(said: str, model: Model | None = None) -> str:
-    """What to do about a refusal; "" if it is not a known one.
-
-    Args:
-        said: What the provider said.
-        model: The model that was asked.
+    """What to do about what a provider says of a model; "" if it is no known refusal.
 
     >>> hint_about("Unsupported parameter: 'temperature' is not supported with this model.")[-22:]
     '--set temperature=null'
@@ -195,10 +185,7 @@ def code_of(body: object) -> str | None:
 
 
 def message_of(body: object) -> str:
-    """What a body in any shape says went wrong, in one line and without keys.
-
-    The answer of the provider behind a gateway (OpenRouter's ``metadata.raw``) is included.
-    """
+    """What a body in any shape says went wrong, in one line and without keys."""
     for error in _errors_in(body):
         found = next((error[key] for key in _MESSAGES if error.get(key)), None)
         if found is not None and not isinstance(found, Mapping):
@@ -235,6 +222,7 @@ def _place_in(body: object) -> str:
 
 
 def _behind_the_gateway(error: Mapping[str, Any]) -> str:
+    """What the provider behind a gateway answered, as OpenRouter gives it."""
     metadata = error.get("metadata")
     if not isinstance(metadata, Mapping) or not (raw := metadata.get("raw")):
         return ""
@@ -260,15 +248,13 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     text = headers.get("retry-after", "").strip()
     if text.replace(".", "", 1).isdecimal():
         return float(text)
-    date = _date(text)
-    if date is None:
+    if (date := _date(text)) is None:
         return None
     now = _date(headers.get("date", "")) or datetime.now(UTC)  # by the same clock, if it says so
     return max(0.0, (date - now).total_seconds())
 
 
 def _date(text: str) -> datetime | None:
-    """A date as headers have it."""
     from email.utils import parsedate_to_datetime  # slow to import, and seldom needed
 
     try:

@@ -47,13 +47,7 @@ _LONGEST_ERROR, _LONGEST_PACKED_ERROR = 65_536, 8_192  # bytes, as they are sent
 
 
 def http_client(where: str, max_bytes: int, auth: tuple[str, str] | None) -> httpx2.AsyncClient:
-    """A client for one server: over aiohttp where that is installed.
-
-    Args:
-        where: the server's address, for messages.
-        max_bytes: the most bytes that a reply may have.
-        auth: the user and password of a server that asks for them, or None.
-    """
+    """A client for one server, by its address for messages: over aiohttp where it is installed."""
     kind = openai.DefaultAioHttpClient if find_spec("aiohttp") else openai.DefaultAsyncHttpxClient
     return kind(
         auth=auth,
@@ -65,15 +59,12 @@ def http_client(where: str, max_bytes: int, auth: tuple[str, str] | None) -> htt
 
 def _guard(where: str, max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]]:
     async def check(response: httpx2.Response) -> None:
-        """Refuse a redirect to another server, and limit the size of a response.
-
-        What is packed twice could be a million times as large as what is sent.
-        """
         if response.has_redirect_location:
             _check_redirect(where, response)
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        # What is packed twice could be a million times as large as what is sent.
         if encoding not in ("identity", "gzip", "deflate"):
             said = f"{where} sent a reply compressed as {encoding!r}, which nobody asked for"
             raise ModelError(without_keys(said))
@@ -90,7 +81,9 @@ def _check_redirect(where: str, response: httpx2.Response) -> None:
         target: httpx2.URL | None = asked.join(location)
     except (httpx2.InvalidURL, ValueError):
         target = None
-    if target is None or _origin(target) != _origin(asked):
+    # the origin of an address is its scheme, host and port (RFC 6454)
+    origin = asked.scheme, asked.host, asked.port
+    if target is None or (target.scheme, target.host, target.port) != origin:
         shown = "" if target is None else f" to {target.scheme}://{target.host}"
         raise ModelError(
             without_keys(
@@ -101,11 +94,6 @@ def _check_redirect(where: str, response: httpx2.Response) -> None:
         )
 
 
-def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    """The scheme, host and port of a URL (RFC 6454)."""
-    return url.scheme, url.host, url.port
-
-
 _OF_CONNECTING: Final = (
     httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError,
     httpx2.UnsupportedProtocol,
@@ -114,13 +102,7 @@ _IS_IT_THERE: Final = "\n  hint: is the address right, and is a server running t
 
 
 def connection_error(server: Server, error: Exception, *, begun: bool = False) -> ModelError:
-    """What an error of the libraries of the network means.
-
-    Args:
-        server: the server that was asked.
-        error: one of `NETWORK_ERRORS`.
-        begun: whether something of the reply has been shown already.
-    """
+    """What one of `NETWORK_ERRORS` means, before or after the reply has begun to be shown."""
     cause = error.__cause__ or error
     reasons: list[BaseException] = [cause]
     while (below := reasons[-1].__cause__) is not None:

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import httpx2
 
-if TYPE_CHECKING:
-    from .connections import Pace
+from .connections import Pace
 
 _PIECE: Final = 8_192
 """Who unpacks the bytes counts what comes of so many of them, at most a thousand times as much."""
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """The bytes of a response as they come; with too many of them an error is raised.
-
-    Args:
-        stream: The bytes of the response.
-        most: The most bytes, counted as they are sent.
-        error: What is raised for more.
-        pace: Lets other tasks run meanwhile.
-        needed: How many of them are read at all.
-    """
+    """The bytes of a response as they come, of which some are needed; more than ``most`` raise."""
 
     def __init__(
-        self, stream: Any, most: float, error: Exception, pace: Pace, needed: int = sys.maxsize
+        self, stream: Any, most: float, error: Exception, needed: int = sys.maxsize
     ) -> None:
-        self._stream = stream
-        self._most, self._error, self._pace, self._needed = most, error, pace, needed
+        self._stream, self._most, self._error, self._needed = stream, most, error, needed
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
-        coming, size, left = aiter(self._stream), 0, self._needed
+        coming, size, left, pace = aiter(self._stream), 0, self._needed, Pace()
         try:
             async for piece in coming:
                 size += len(piece)
@@ -45,7 +35,7 @@ class LimitedBody(httpx2.AsyncByteStream):
                     left -= len(part)
                     if left <= 0:
                         return
-                await self._pace.keep()
+                await pace.keep()
         finally:
             if isinstance(coming, AsyncGenerator):
                 await coming.aclose()

@@ -13,8 +13,6 @@ from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
-from attrs import evolve
-
 from gram.errors import expect
 
 from ..concurrency import read_by_waiting, waited_for
@@ -112,26 +110,18 @@ class OpenAIModel:
             fields=of_chat if is_chat else providers.RESPONSES_FIELDS,
             answers=answers,
             answers_as=answers_as,
+            not_taken=frozenset(not_taken),
             is_strict=self._server.is_openai,
             server=self._server.host,
         )
         self._attempts = attempts
-        self._not_taken = frozenset(not_taken)
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self._server.where!r})"
 
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request."""
-        return self._wire.body(self._taken(request))
-
-    def _taken(self, request: Request) -> Request:
-        """A request without the settings that the server does not take."""
-        names = sorted(self._not_taken.intersection(request.settings))
-        for name in names:
-            _log.warning("%s does not take the setting %s: left out", request.model, name)
-        settings = request.settings.with_changes(dict.fromkeys(names)) if names else None
-        return request if settings is None else evolve(request, settings=settings)
+        return self._wire.body(request)
 
     # --- asking
 
@@ -139,8 +129,7 @@ class OpenAIModel:
         """The reply to a request.
 
         Raises:
-            ModelError: No reply came, or none that can be used; after retries where these can
-                help.
+            ModelError: No reply came, or none that can be used; after retries where these help.
             ConfigurationError: The key was refused.
         """
         reply = await self._whole(request)
@@ -181,8 +170,6 @@ class OpenAIModel:
         """The words of the reply as they come, and the whole reply at the end; see `astream`."""
         return read_by_waiting(self.astream(request))
 
-    # --- connections
-
     async def aprepare(self) -> None:
         """Import what requests need, so that the first takes no longer than others."""
         await import_network()
@@ -198,8 +185,6 @@ class OpenAIModel:
         """The same for the connections of `complete` and `stream`."""
         waited_for(self.aclose)
 
-    # --- one request
-
     async def _whole(self, request: Request) -> Reply:
         reply: Reply
         *_, reply = [each async for each in self._asked(request, streaming=False)]
@@ -207,7 +192,7 @@ class OpenAIModel:
 
     async def _asked(self, request: Request, *, streaming: bool) -> AsyncGenerator[Any]:
         """The pieces of the reply if it is streamed, and at the end the `Reply`."""
-        server, wire, request = self._server, self._wire, self._taken(request)
+        server, wire = self._server, self._wire
 
         async def posted() -> Any:
             body = wire.content(request, streaming=streaming)
@@ -244,8 +229,6 @@ class OpenAIModel:
         yield reply if is_own else reply._replace(server=server.where)
 
 
-# --- taking in a reply
-
 _Incoming: TypeAlias = "AsyncGenerator[Piece | Reply]"
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # and the bytes of a byte order mark
@@ -272,29 +255,34 @@ async def _incoming(
     """
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     most = server.max_bytes * (providers.STREAMED_TIMES if is_stream else 1)
-    is_whole = False if streaming and is_stream else None  # None until the first bytes tell
     body, size, has_said, pace = bytearray(), 0, False, Pace()
     events, reply = EventReader(server.max_bytes), wire.new_stream()
+
+    async def has_more() -> bool:
+        """Whether more has come, which is in the body now."""
+        nonlocal size
+        data = await server.piece(coming, begun=has_said)
+        body.extend(data or b"")
+        size += len(data or b"")
+        if size > most:  # unpacked
+            raise too_large(server.where, most)
+        return data is not None
 
     def added(found: Iterator[Json]) -> list[Piece]:
         return [piece for event in found for piece in reply.add(event)]
 
     async with aclosing(response.aiter_bytes()) as coming:
+        is_open = True
+        if not (streaming and is_stream):  # how it begins tells what it is
+            while is_open and len(body) < _ENOUGH:
+                is_open = await has_more()
+                body = body.lstrip(_BLANK)
+            if not body.startswith(_FIELDS):
+                while is_open:
+                    is_open = await has_more()
+                yield await _read(size, partial(_read_whole, body, wire, request, server))
+                return
         while True:
-            data = await server.piece(coming, begun=has_said)
-            size += len(data or b"")
-            if size > most:  # unpacked
-                raise too_large(server.where, most)
-            body += (data or b"") if body or is_whole is not None else (data or b"").lstrip(_BLANK)
-            if is_whole is None:
-                if data is not None and len(body) < _ENOUGH:
-                    continue
-                is_whole = not body.startswith(_FIELDS)
-            if is_whole:
-                if data is None:
-                    yield await _read(size, partial(_read_whole, body, wire, request, server))
-                    return
-                continue
             pieces = list[Piece]()
             for at in range(0, len(body), _PIECE):
                 part = bytes(body[at : at + _PIECE])
@@ -302,13 +290,14 @@ async def _incoming(
                 pieces += await _read(held, partial(added, events.feed(part)))
                 await pace.keep()
             body.clear()
-            if data is None:
+            if not is_open:
                 pieces += await _read(events.size, partial(added, events.rest()))
-            if data is None or reply.is_done:
+            if not is_open or reply.is_done:
                 break
             for piece in pieces if streaming else ():
                 has_said = True
                 yield piece
+            is_open = await has_more()
     whole = await _read(size, lambda: wire.read(reply.whole(), request))
     for piece in pieces if streaming else ():  # after it: without words, it can be asked again
         yield piece
@@ -316,11 +305,7 @@ async def _incoming(
 
 
 def _read_whole(body: bytearray, wire: Wire, request: Request, server: Server) -> Reply:
-    """The reply in the body of a response.
-
-    Raises:
-        ModelError: It is not JSON, or reports an error.
-    """
+    """The reply in the body of a response, which has to be JSON."""
     text = body.decode("utf-8", "replace")
     if is_crowded(text, server.max_bytes):
         raise too_large(server.where, server.max_bytes)

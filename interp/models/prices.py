@@ -27,11 +27,7 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
 
 
 def require_prices(by: str) -> None:
-    """Make sure that prices are known, for what needs them.
-
-    Raises:
-        ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
-    """
+    """Refuse what needs prices where the extra ``gram-agents[prices]`` is not installed."""
     if find_spec("genai_prices") is None:
         raise ConfigurationError(f"{by} needs prices: {install('prices')}")
 
@@ -81,11 +77,7 @@ def _price(model: str, usage: Usage, provider: str, server: str = "") -> Decimal
 
 
 def cost_at(addresses: Mapping[Model, str]) -> Callable[[Model, Usage], Decimal | None]:
-    """What tokens cost where models are asked: servers on this machine cost nothing.
-
-    Args:
-        addresses: the address of each model's server.
-    """
+    """What tokens cost at the addresses of models' servers: those on this machine cost nothing."""
 
     def cost(model: Model, usage: Usage) -> Decimal | None:
         if model.provider == OFFLINE.provider or is_on_this_machine(addresses.get(model, "")):
@@ -99,11 +91,7 @@ def cost_at(addresses: Mapping[Model, str]) -> Callable[[Model, Usage], Decimal 
 
 
 def context_window(model: Model) -> int | None:
-    """How many tokens a model reads at most, as the package of prices knows it; None if not.
-
-    Args:
-        model: the model.
-    """
+    """How many tokens a model reads at most, as the package of prices knows it; None if not."""
     try:
         from genai_prices.data import providers  # loads pydantic
     except ImportError:

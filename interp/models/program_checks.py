@@ -28,24 +28,13 @@ RETIRED: Final = {
 
 
 def check_program(program: ProgramLike, *more: Check) -> tuple[Diagnostic, ...]:
-    """The faults of a program and of its agents, in the order of its files and their texts.
-
-    Args:
-        program: the program.
-        *more: checks beside the usual ones.
-    """
+    """The faults of a program and of its agents, in the order of its files and their texts."""
     return diagnose(program, (*PROGRAM_CHECKS, *MODEL_CHECKS, *more))
 
 
 def lint_program(program: ProgramLike, *, today: date) -> tuple[Diagnostic, ...]:
-    """What is doubtful in a program, in the order of its files and their texts.
-
-    Args:
-        program: the program.
-        today: the day by which models retire soon.
-    """
-    rows = (*LINT_CHECKS, _retiring(today), level_check(every_row()))
-    return diagnose(program, rows)
+    """What is doubtful in a program today, in the order of its files and their texts."""
+    return diagnose(program, (*LINT_CHECKS, _retiring(today), level_check(every_row())))
 
 
 def problems_of_levels(levels: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -63,9 +52,11 @@ def _retiring(today: date) -> Check:
     def retiring_model(reading: Reading) -> Iterator[Diagnostic]:
         """A model that retires within 90 days."""
         for path, model in reading.once(models_in):
-            if (day := _retires(model)) and 0 <= (date.fromisoformat(day) - today).days <= 90:
-                days = counted((date.fromisoformat(day) - today).days, "day")
-                yield Diagnostic.found(f"{model} retires in {days}, on {day}", path, "model")
+            if day := _retires(model):
+                days = (date.fromisoformat(day) - today).days
+                if 0 <= days <= 90:
+                    said = f"{model} retires in {counted(days, 'day')}, on {day}"
+                    yield Diagnostic.found(said, path, "model")
 
     return Check("retiring-model", "warning", retiring_model)
 
@@ -123,11 +114,8 @@ MODEL_CHECKS: Final = (
 class OfferedCheck:
     """Asks servers what they offer, each once for all the programs that are checked.
 
-    Args:
-        tell: Called with the name of each provider before its server is asked.
-
-    Attributes:
-        check: The check, for `check_program`.
+    ``tell`` is called with the name of each provider before its server is asked; ``check`` is for
+    `check_program`.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:

@@ -28,7 +28,6 @@ Dialect: TypeAlias = Literal["responses", "tools", "functions"]
 """The Responses API, Chat Completions, and its older form with one call per reply."""
 
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
-"""The names that providers use for the setting ``maxTokens``."""
 
 AnswerMode: TypeAlias = Literal["with_tools", "after_tools", "as_tool"]
 """How an agent with tools asks a provider for a typed answer.
@@ -43,8 +42,6 @@ AnswerFormat: TypeAlias = Literal["json_schema", "json_object"]
 """Whether a provider accepts a schema, or only JSON mode with the schema in the instruction."""
 
 MAX_REPLY_BYTES: Final = 4_000_000
-"""How large a reply may be."""
-
 STREAMED_TIMES: Final = 10
 """How many times larger it may be if it is streamed: each word comes in an event."""
 
@@ -176,16 +173,7 @@ _NAME_OF_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 
 
 def provider_of(path: str, name: str, table: Any) -> Provider:
-    """The row that a table describes.
-
-    Args:
-        path: where it is, for messages.
-        name: the name of the provider.
-        table: its columns.
-
-    Raises:
-        ConfigurationError: The row is wrong.
-    """
+    """The row that a table in a file describes; a ConfigurationError if it is wrong."""
     where = f"{path}: [{name}]"
     if not isinstance(table, dict):
         raise ConfigurationError(f"{path}: {name} is not a table: write [{name}] above its values")

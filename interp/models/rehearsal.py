@@ -118,13 +118,7 @@ class Filling:
         return None
 
     def _made_up(self, schema: Json, level: int, name: str = "") -> Json:
-        """A value for what has to be there and was not given.
-
-        Args:
-            schema: what it has to be.
-            level: how deep it is nested.
-            name: the parameter or field that it is for.
-        """
+        """A value for what has to be there and was not given, such as a parameter of a name."""
         self._made += 1
         if level > _DEEPEST or self._made > _MOST_VALUES:
             return None

@@ -78,23 +78,19 @@ def read_reply(data: object, request: Request | None = None, *, server: str | No
         ModelError: The data is not a reply, reports an error, was filtered, or is empty.
     """
     reply = _reply(data, server)
-    message = reply.message
     if request is not None and request.answer is not None:
-        message = with_its_answer(request.answer, message)
-    said = bool(message.content or message.tool_calls)
+        reply = reply._replace(message=with_its_answer(request.answer, reply.message))
+    if reply.message.content or reply.message.tool_calls:
+        return reply
+    if reply.truncated:
+        said = "the reply was cut off at its length limit before it said anything"
+        raise ModelError(f"{said}; allow the model more tokens", code="length")
     before = request.messages[-1:] if request is not None else ()
-    follows = any(isinstance(each.role, FunctionRole) for each in before)
-    if not said and reply.truncated:
-        raise ModelError(
-            "the reply was cut off at its length limit before it said anything; allow the model "
-            "more tokens",
-            code="length",
-        )
-    if not said and not follows:
+    if not any(isinstance(each.role, FunctionRole) for each in before):
         raise ModelError(
             "the model's reply is empty: it has no text and no tool call", code="empty"
         )
-    return reply if message is reply.message else reply._replace(message=message)
+    return reply
 
 
 def _reply(data: object, server: str | None = None) -> Reply:
@@ -203,11 +199,7 @@ def well_formed(text: str) -> str:
 
 
 def json_text(value: Json) -> str:
-    """A part of a reply as JSON text.
-
-    Raises:
-        ModelError: The value is not JSON.
-    """
+    """A part of a reply as JSON text; a value that is not JSON is a ModelError."""
     try:
         return write_json(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -235,14 +227,7 @@ def _calls(data: Mapping[str, Any], server: str | None) -> tuple[ToolCall, ...]:
 def tool_call(given: object, id_: object, index: int, calls: Container[str]) -> ToolCall:
     """A call, with an id by its place where its own is missing or that of another call.
 
-    Args:
-        given: Its name and arguments; these may be an object, null or missing.
-        id_: The id that the server gives it.
-        index: Its place in the reply.
-        calls: The ids of the calls before it.
-
-    Raises:
-        ModelError: It has no name.
+    The arguments may be an object, null or missing.
     """
     name = given.get("name") if isinstance(given, Mapping) else None
     if not isinstance(given, Mapping) or not isinstance(name, str) or not name:
@@ -276,12 +261,7 @@ def word(given: object) -> str:
 
 
 def usage_of(data: object, given: str = "prompt", said: str = "completion") -> Usage:
-    """The tokens used; what is not counted stays unknown.
-
-    Args:
-        data: What a server says of them.
-        given, said: What a dialect calls the tokens of the request, and those of the reply.
-    """
+    """The tokens used, by what a dialect calls those of requests and replies."""
     if not isinstance(data, Mapping):
         return Usage()
     return Usage(
@@ -307,12 +287,7 @@ _MARKS = re.compile(
 
 
 def call_in_text(tools: Iterable[Pattern], text: str) -> str | None:
-    """The name of the tool that a text is a call of, or None.
-
-    Args:
-        tools: The specifications of the tools that could be called.
-        text: What a model said.
-    """
+    """The name of the tool that a text is a call of, or None."""
     if not _MARKS.search(text):
         return None
     names = (view(tool_spec_name, tool) for tool in tools)
@@ -326,9 +301,7 @@ def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
     """The reply in which a model tried to call a tool, for the error of a provider about it.
 
     The call that the model wrote is checked like any other, so it is told what is wrong with it.
-
-    Raises:
-        CallNotMadeError: The request has no tools.
+    Without tools, the error is raised.
     """
     names = [wire_name(view(tool_spec_name, tool)) for tool in request.tools]
     if not names:

@@ -31,14 +31,7 @@ from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped
 def items_of(
     message: Message, server: str, model: str, with_reasoning: bool, with_files: bool = True
 ) -> list[Json]:
-    """The items of a message.
-
-    Args:
-        message: A message of the conversation.
-        server: The server that is asked.
-        model: The model that is asked, in its provider's name for it.
-        with_reasoning: Send encrypted reasoning back.
-        with_files: Send the files that tools returned.
+    """The items of a message, with encrypted reasoning and files of tools if these are taken.
 
     Raises:
         ConfigurationError: a file that a user attached to it cannot be sent.
@@ -149,12 +142,7 @@ _ASKED_FOR: Final = ("message", "function_call", "reasoning")
 def read_response(
     data: object, request: Request | None = None, *, server: str | None = None
 ) -> reply_reading.Reply:
-    """Read the JSON of a response.
-
-    Args:
-        data: The JSON.
-        request: What it answers; see `read_reply`.
-        server: The server that gave it; what it wants back is sent to no other.
+    """Read the JSON of a response; the arguments are those of `read_reply`.
 
     Raises:
         ModelError: It is not a response, reports an error, is not complete, was filtered, or
@@ -208,11 +196,7 @@ def _calls(items: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
 
 
 def _expect_what_was_asked(items: list[Mapping[str, Any]], *, has_said: bool) -> None:
-    """Tell of items that nobody asked for; a reply of nothing else is an error.
-
-    Raises:
-        ModelError: The reply only asks for what was not offered.
-    """
+    """Tell of items that nobody asked for; a reply that only asks for such is an error."""
     others = sorted({word(each["type"]) for each in items} - {*_ASKED_FOR})
     if not others:
         return
@@ -241,28 +225,19 @@ _REASONING: Final = ("response.reasoning_summary_text.delta", "response.reasonin
 
 @define
 class _Item:
-    """What has come of one item of the output.
-
-    Attributes:
-        added: The item as it was when it began.
-        done: The whole item, or None.
-        text, arguments: The pieces that have come of each.
-        has_reasoned: Whether reasoning of it has come.
-        part: The part of the summary that the last piece of reasoning belongs to.
-    """
+    """What has come of one item of the output: how it began, the whole item, and its pieces."""
 
     added: Mapping[str, Any] = field(factory=dict)
     done: Mapping[str, Any] | None = None
     text: list[str] = field(factory=list)
     arguments: list[str] = field(factory=list)
     has_reasoned: bool = False
-    part: object = None
+    part: object = None  # of the summary: what the last piece of reasoning belongs to
 
     def as_json(self) -> Mapping[str, Any] | None:
         """The item, made of its pieces where it was never whole; None if nothing is known of it.
 
-        Raises:
-            ModelError: It is a call whose arguments never came.
+        A call whose arguments never came is a stream that ended too early.
         """
         if self.done is None and self.text:
             part = {"type": "output_text", "text": "".join(self.text)}
@@ -306,11 +281,7 @@ class StreamedResponse(StreamedPieces):
         return self._of_item(kind, event)
 
     def whole(self) -> Json:
-        """The response that the events are parts of.
-
-        Raises:
-            ModelError: The stream ended too early, so nothing in it can be relied on.
-        """
+        """The response that the events are parts of."""
         if self._last is None:
             raise ended_too_early()
         if self._last.get("output") or self._last["status"] == "failed":

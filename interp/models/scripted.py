@@ -88,9 +88,6 @@ def read_script(path: str | Path) -> ScriptedModel:
     text, ``{"calls": [{"name": "search", "arguments": {"topic": "the moon"}}]}``, or another
     object, which is an answer as data.
 
-    Args:
-        path: the file.
-
     Raises:
         OSError: it cannot be read.
         ConfigurationError: it is not such JSON.

@@ -48,12 +48,7 @@ def _address(base_url: str) -> str:
 class Server:
     """Where a model is and how it is reached; equal servers share connections.
 
-    Args:
-        base_url: The address; it may have a user and a password.
-        key: The key to authenticate with.
-        timeout, connect_timeout: How many seconds of silence are a failure, and how many of
-            connecting.
-        max_bytes: The most bytes that a reply may have.
+    The arguments are those of `OpenAIModel`; ``max_bytes`` is its ``max_reply_bytes``.
 
     Raises:
         ConfigurationError: The address is not one, or the key cannot be sent.
@@ -73,7 +68,7 @@ class Server:
 
     @property
     def host(self) -> str:
-        """The name and port of the host."""
+        """The host with its port."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     @property
@@ -99,8 +94,6 @@ class Server:
         """Whether it is OpenAI's own."""
         return urlsplit(self.base_url).hostname == "api.openai.com"
 
-    # --- clients
-
     def client(self) -> AbstractAsyncContextManager[AsyncOpenAI]:
         """A client for one request."""
         return client_of(self._and_environment, self._new_client)
@@ -111,15 +104,10 @@ class Server:
 
     @property
     def _and_environment(self) -> Hashable:
-        """All that a new client is made with: its proxies and certificates, too."""
+        """All that a client is made with: the proxies and certificates, too."""
         return self, tuple(map(os.environ.get, _VARIABLES))
 
     def _new_client(self) -> AsyncOpenAI:
-        """A new client, which reads the proxies and certificates that the environment names.
-
-        Raises:
-            ConfigurationError: These cannot be used.
-        """
         import openai
 
         from .http_client import http_client
@@ -140,8 +128,6 @@ class Server:
             without_keys(f"the environment's proxies or certificates cannot be used: {problem}")
         )
 
-    # --- requests
-
     async def ask(
         self,
         client: AsyncOpenAI,
@@ -152,14 +138,9 @@ class Server:
         query: Mapping[str, int] | None = None,
         model: Model | None = None,
     ) -> httpx2.Response:
-        """Send a request; the body of the response is still to be read.
+        """Post a body to a path after the address, or without one, ask for what is there.
 
-        Args:
-            client: What sends it, see `client`.
-            path: Where it is sent, after the address.
-            body: The JSON that is posted; without one, the server is asked for what is there.
-            headers, query: What is sent beside what the client sends by itself.
-            model: The model that it is for, if it is for one.
+        The body of the response is still to be read.
 
         Raises:
             ModelError: The server did not answer, or answered with an error.
@@ -197,10 +178,6 @@ class Server:
 
     async def piece(self, pieces: AsyncGenerator[bytes], *, begun: bool = False) -> bytes | None:
         """The next piece of a response, or None at its end.
-
-        Args:
-            pieces: What comes of the response.
-            begun: Whether something of the reply has been shown already.
 
         Raises:
             ModelError: The connection broke, or the response is not acceptable.

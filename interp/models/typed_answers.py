@@ -140,7 +140,6 @@ def _without_thinking(content: str) -> str:
 
 
 def _text_in(content: str) -> str:
-    """The text in a reply that may have a model's thinking or a fence around it."""
     text = _without_thinking(content)
     fenced = _FENCED_WIDELY.fullmatch(text.strip())
     if fenced and _is_json(fenced[1].strip()):

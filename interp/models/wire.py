@@ -54,10 +54,8 @@ class Wire(ABC):
         messages: The field of a request that has the conversation.
         reader: Reads the JSON of a reply, where a typed answer may be the call of a tool.
         new_stream: Puts the events of a streamed reply together.
-        dialect: The dialect.
         fields: The fields of the settings; a dot is before a field of a field.
-        answers: How a typed answer is asked for where there are tools.
-        answers_as: Whether the server takes a schema for the answer.
+        not_taken: The settings that the server does not take; they are left out.
         is_strict: Whether ``strictTools: "auto"`` means strict.
         server: The host, to which alone what it sent to be returned is sent.
     """
@@ -69,6 +67,7 @@ class Wire(ABC):
 
     dialect: Dialect
     fields: Mapping[str, str]
+    not_taken: frozenset[str] = frozenset()
     answers: AnswerMode = "with_tools"
     answers_as: AnswerFormat = "json_schema"
     is_strict: bool = False
@@ -85,7 +84,14 @@ class Wire(ABC):
         Raises:
             ConfigurationError: A file that a user attached cannot be sent in the dialect.
         """
-        settings, strict = request.settings.as_json(), request.settings.get("strictTools")
+        settings = request.settings.as_json()
+        for name in sorted(self.not_taken & settings.keys()):
+            _log.warning("%s does not take the setting %s: left out", request.model, name)
+            del settings[name]
+        for name in not_taken(settings, self.dialect):
+            told = "the dialect %s has no field for the setting %s: left out"
+            _log.warning(told, self.dialect, name)
+        strict = settings.get("strictTools")
         is_strict = strict == "on" or (strict == "auto" and self.is_strict)
         asked, words, answer = answer_asked(request, self.answers, self.answers_as)
         tools = [*map(_tool_texts(self.dialect, is_strict), request.tools)]
@@ -93,10 +99,9 @@ class Wire(ABC):
             tools.append(dumped(_as_tool(answer, self.dialect)))
         others = {"model": request.model.name, **self.beside(request, asked, words)}
         if tools:
-            others |= _choice(request, self.dialect, tools, by_tool=answer is not None)
-        for name in not_taken(settings, self.dialect):
-            told = "the dialect %s has no field for the setting %s: left out"
-            _log.warning(told, self.dialect, name)
+            least = "auto" if answer is None else "required"
+            choice = str(settings.get("toolChoice", least))
+            others |= _choice(request, self.dialect, tools, choice, least)
         has_parallel = tools and self.dialect != "functions"  # it is refused without tools
         for name, value in settings.items():
             if name in self.fields and (has_parallel or name != "parallelToolCalls"):
@@ -125,18 +130,11 @@ class Wire(ABC):
     def beside(self, request: Request, asked: Json, words: str) -> dict[str, Json]:
         """The fields beside the lists, the settings and the choice of a tool.
 
-        Args:
-            request: The request.
-            asked: The format of its typed answer, or None.
-            words: What is added to the instruction.
+        ``asked`` is the format of the typed answer, if there is one.
         """
 
     def read(self, reply: Json, request: Request) -> Reply:
-        """Read the JSON of a reply.
-
-        Raises:
-            ModelError: It is not a reply, or reports an error.
-        """
+        """Read the JSON of a reply; what is none, or reports an error, is a ModelError."""
         found = self.reader(reply, request, server=self.server)
         if self.answers != "as_tool" or request.answer is None or not request.tools:
             return found
@@ -164,8 +162,7 @@ class StreamedPieces(ABC):
         return self._pieces(event)
 
     @abstractmethod
-    def _pieces(self, event: Mapping[str, Any]) -> list[Piece]:
-        """What an event adds."""
+    def _pieces(self, event: Mapping[str, Any]) -> list[Piece]: ...
 
     @abstractmethod
     def whole(self) -> Json:
@@ -204,20 +201,17 @@ def _as_tool(function: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
 
 
 def _choice(
-    request: Request, dialect: Dialect, tools: list[str], *, by_tool: bool
+    request: Request, dialect: Dialect, tools: list[str], choice: str, least: str
 ) -> dict[str, Json]:
     """The field that says which of the tools the model has to call.
 
     A call is demanded once for each message of the user: a model that had to call a tool in every
-    reply could never answer, unless it answers by a tool. Then it has to call one each time.
+    reply could never answer. What an answer by a tool needs at least, is demanded each time.
     """
-    least = "required" if by_tool else "auto"
-    choice = str(request.settings.get("toolChoice", least))
     has_result = bool(request.messages) and isinstance(request.messages[-1].role, FunctionRole)
     if has_result and choice not in ("auto", "none"):
         choice = least
-    is_word = choice in ("auto", "none", "required")
-    named: Json = None if is_word else {"name": wire_name(choice)}
+    named: Json = None if choice in ("auto", "none", "required") else {"name": wire_name(choice)}
     if dialect == "functions":
         if choice == "required":  # it has no word for it, except for a single function
             named = {"name": json.loads(tools[0])["name"]} if len(tools) == 1 else None
