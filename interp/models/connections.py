@@ -106,7 +106,7 @@ def limit_body(response: Any, most: float, error: Exception, **how: int) -> None
     """Have an error raised when more of a response is read than a limit; see `LimitedBody`."""
     from .limited_body import LimitedBody  # imported late: it loads the network library
 
-    response.stream = LimitedBody(response.stream, most, error, **how)
+    response.stream = LimitedBody(response.stream, most, error, Pace(), **how)
 
 
 # --- how long they are kept

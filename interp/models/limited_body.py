@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 
-from .connections import Pace
+if TYPE_CHECKING:
+    from .connections import Pace
 
 _PIECE: Final = 8_192
 """Who unpacks the bytes counts what comes of so many of them, at most a thousand times as much."""
@@ -18,12 +19,13 @@ class LimitedBody(httpx2.AsyncByteStream):
     """The bytes of a response as they come, of which some are needed; more than ``most`` raise."""
 
     def __init__(
-        self, stream: Any, most: float, error: Exception, needed: int = sys.maxsize
+        self, stream: Any, most: float, error: Exception, pace: Pace, needed: int = sys.maxsize
     ) -> None:
-        self._stream, self._most, self._error, self._needed = stream, most, error, needed
+        self._stream, self._most, self._error = stream, most, error
+        self._pace, self._needed = pace, needed
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
-        coming, size, left, pace = aiter(self._stream), 0, self._needed, Pace()
+        coming, size, left = aiter(self._stream), 0, self._needed
         try:
             async for piece in coming:
                 size += len(piece)
@@ -35,7 +37,7 @@ class LimitedBody(httpx2.AsyncByteStream):
                     left -= len(part)
                     if left <= 0:
                         return
-                await pace.keep()
+                await self._pace.keep()
         finally:
             if isinstance(coming, AsyncGenerator):
                 await coming.aclose()
