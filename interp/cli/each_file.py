@@ -52,12 +52,7 @@ class Tally:
             sys.exit(self.code)
 
     def show(self, as_json: bool, *, verb: str) -> None:
-        """Tell what became of the files: as JSON on standard output, else a summary.
-
-        Args:
-            as_json: print the rows.
-            verb: what was done with a file that needed it.
-        """
+        """Tell what became of the files: as JSON on standard output, else a summary."""
         if as_json:
             show_json(self.rows)
         elif len(self.rows) > 1:
@@ -117,13 +112,7 @@ def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tall
     are raised, but for those that say no.
 
     Args:
-        given: the arguments: files, folders and globs.
-        work: what is done with each file.
         suffix: how the names of the files in folders end, see `find_files`.
-
-    Raises:
-        BrokenPipeError: nobody reads the output any more.
-        GramError, OSError: the only file fails.
     """
     tally, seen = Tally(), set[str]()
     is_alone = not are_many(given, suffix)
@@ -149,19 +138,7 @@ Changes: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
-    """Change the text of a file; a file that needs no change is not written.
-
-    Args:
-        file: the name of the file.
-        change: makes the new text from the old text and the name of the file.
-
-    Returns:
-        Whether the file was changed.
-
-    Raises:
-        OSError: the file cannot be read or written.
-        GramDecodeError: the file is not UTF-8.
-    """
+    """Change the text of a file, which is written only where it changes; whether it did."""
 
     def changes() -> Changes:
         text, name = read_text(file)
@@ -172,20 +149,13 @@ def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
 
 
 def write_changes(file: str, changes: Callable[[], Changes]) -> bool:
-    """Write new texts of files, of all of them or of none.
+    """Write new texts of files, of all of them or of none; whether there was something to write.
 
     Before writing, the files are locked; where another command has written one of them since it
     was read, all are read and changed again.
 
     Args:
-        file: the file that was named.
         changes: reads the files, and makes their new texts.
-
-    Returns:
-        Whether there was something to write.
-
-    Raises:
-        OSError: a file cannot be read or written.
     """
     if Path(file).is_fifo():  # reading it would wait for a writer, and use up what it says
         raise OSError(errno.EINVAL, "a pipe cannot be written in place", file)
@@ -264,8 +234,6 @@ def places_in(program: Project, path: str, *, own: bool = False) -> tuple[Place,
     """The places that a path matches.
 
     Args:
-        program: the program.
-        path: the path.
         own: whether the path begins in the file itself, and not in one that it imports.
 
     Raises:
@@ -283,11 +251,6 @@ def deliver(files: Sequence[str], edit: Edit, options: ShowOptions) -> None:
     A file whose edit is refused is left as it is. Where several files are named, those that have
     nothing at the path are passed over. For writing in place, a file is locked, read again and
     edited; several files that one edit changes are all written, or none.
-
-    Args:
-        files: files, folders and globs; ``-`` is standard input.
-        edit: makes the new patterns of a program.
-        options: what to do with the new texts.
     """
     forbid(options.in_place and STDIN in files, "standard input cannot be written in place")
     several = are_many(files)
@@ -325,11 +288,7 @@ def deliver(files: Sequence[str], edit: Edit, options: ShowOptions) -> None:
 
 
 def refuse_new_errors(program: Project, edited: Project) -> None:
-    """Refuse an edit that makes a program invalid.
-
-    Raises:
-        Refused: it has errors that it did not have.
-    """
+    """Refuse an edit that makes a program invalid."""
     if new := lenses_ext.new_errors(program, edited):  # it is loaded when it is asked for
         told = f"{program.filename}: refused because the program would be invalid"
         lines = [f"{told} (use --force to do it anyway):"]

@@ -14,7 +14,7 @@ from typing import ClassVar, Final, TypeVar
 
 from attrs import define
 
-from gram import GramError, Pattern
+from gram import GramError
 from gram.documents import WatchedFiles
 from lenses_ext import Model, agent_name, view
 
@@ -25,11 +25,11 @@ from ..files import File
 from ..history import stores
 from ..history.records import context_after, has_nothing_begun
 from ..history.stores import Address, KeptConversation, RunStore, open_store
-from ..machine import AgentResponse, ConversationContext, Event, Given, State, Status, empty_context
+from ..machine import AgentResponse, Event, Given, State, Status
 from ..models import call_in_text, connect_model
 from ..programs import fallbacks_of, models_of, the_agent, tools_in
-from ..running import BeginOptions, begin
-from ..tools import Tool, ToolLibrary, bind_agent_tools
+from ..running import begin
+from ..tools import Tool, bind_agent_tools
 from .failures import shown
 from .inputs.files import STDIN, read_program
 from .inputs.options import RunningOptions, TalkOptions
@@ -48,8 +48,6 @@ class Kept:
     """What a conversation is kept in.
 
     Attributes:
-        address: where it is.
-        conversation: the conversation.
         is_habit: whether nobody has named the address.
     """
 
@@ -62,7 +60,7 @@ class Kept:
         if not self.is_habit:
             return self.conversation.log()
         try:
-            return HabitLog(self.conversation.log())
+            return _HabitLog(self.conversation.log())
         except RunTakenError:
             raise
         except (StoreError, OSError) as error:
@@ -82,14 +80,8 @@ def kept_in(
     """Where a conversation is kept, as the options of a command say; None if nowhere.
 
     Args:
-        options: the options.
-        program: the name of the program's file, or None.
         agent: the name of the agent, of which a new conversation has its name.
         is_anew: whether another conversation begins, whatever -c says.
-
-    Raises:
-        click.UsageError: the options exclude each other.
-        OSError, GramError: the address cannot be used.
     """
     is_last = options.goes_on and not is_anew
     goes_on = is_last or options.conversation is not None
@@ -113,14 +105,6 @@ def kept_in(
             raise
         _warn(error)
         return None
-
-
-def anew(kept: Kept, options: TalkOptions, program: str | None, agent: str) -> Kept | None:
-    """Where a conversation goes on that begins anew; one with a name loses its messages."""
-    if options.conversation is not None or not kept.address.is_store:
-        kept.conversation.cut(empty_context)
-        return kept
-    return kept_in(options, program, agent, is_anew=True)
 
 
 def _warn(error: Exception) -> None:
@@ -162,11 +146,10 @@ def _used(store: RunStore) -> int:
     return int((pages - free) * size)
 
 
-class HabitLog:
+class _HabitLog:
     """A log that nobody asked for: where it cannot be written, that is told, and the run goes on.
 
-    Args:
-        log: the log.
+    Its methods are those of `RunLog`.
     """
 
     blocks: ClassVar[bool] = True
@@ -177,13 +160,11 @@ class HabitLog:
         self.name = log.name
 
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make it, see `RunLog.begin`."""
         self.has_begun = True
         self._tried(lambda log: log.begin(state, tools))
 
     @contextmanager
     def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
-        """Keep others from writing to it, see `RunLog.held`."""
         holding = ExitStack()
         try:
             yield self._tried(lambda log: holding.enter_context(log.held(standing))) or ()
@@ -191,11 +172,9 @@ class HabitLog:
             self._tried(lambda _: holding.close())
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
-        """Write an event, see `RunLog.append`."""
         self._tried(lambda log: log.append(folded, seconds))
 
     def note(self, note: Note) -> None:
-        """Write a note, see `RunLog.note`."""
         self._tried(lambda log: log.note(note))
 
     def _tried(self, write: Callable[[RunLog], T]) -> T | None:
@@ -214,10 +193,7 @@ class HabitLog:
 def how_to_resume(run: str, state: State, options: RunningOptions) -> str:
     """What to tell of a run that is kept, and did not end well.
 
-    Args:
-        run: how commands name it.
-        state: the last State of the run.
-        options: how it was run; what it does not keep of them is written again to go on.
+    The options that it does not keep are written again to go on.
     """
     if state.status in (Status.FAILED, Status.UNUSABLE):
         return f"the run is kept: gram trace {quote(run)} shows it"
@@ -239,26 +215,15 @@ class Talk:
     """One conversation with an agent, kept where the options say.
 
     Args:
-        file: the program; ``-`` is standard input.
-        options: the options of the command.
-        is_chat: a message that fails does not end it.
+        is_chat: whether a message that fails does not end it.
         as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
         reloads: take the program as it is changed, from the next message on.
 
     Attributes:
-        agent: the agent.
-        library: its tools.
-        options: the options of the command.
-        terminal: what shows the answers.
         chosen: the model to ask from now on, in place of the program's.
         context: the conversation so far.
         attached: the files that go along with the next message.
-
-    Raises:
-        OSError, GramDecodeError, ValidationError: the program or what is kept cannot be used.
-        ToolBindingError: the tools of the program do not bind.
-        ConfigurationError: a file of tools cannot be used.
     """
 
     def __init__(
@@ -272,13 +237,13 @@ class Talk:
         reloads: bool = False,
     ) -> None:
         options.show_logs()
-        self.options = options
+        self._options, self._is_chat = options, is_chat
         self._file, self._given_tools = file, options.library()
         files = self._read()
         self._watched = WatchedFiles(files) if reloads else None
-        self._spending = Spending()
+        self._is_refused = False
+        self.chosen: Model | None = None
         self._tell_of_fallbacks()
-        self._is_chat = is_chat
         self._program = None if file == STDIN else file
         self._kept = kept_in(options, self._program, view(agent_name, self.agent))
         self.terminal = (JsonAnswers if as_json else Terminal)(
@@ -288,31 +253,29 @@ class Talk:
             shows_reasoning=not options.no_reasoning,
             conversation=self.name,
         )
-        self.chosen: Model | None = None
-        self._held = ExitStack()
-        self._telemetry = self._held.enter_context(telemetry())
-        self._is_anew = False
         self.context = self._kept.conversation.context if self._kept else machine.empty_context
         self._unanswered: Given | None = None
-        self._is_refused = False
         self.attached: tuple[File, ...] = ()
+        self._is_anew = False
+        self._spending = Spending()
+        self._held = ExitStack()
+        self._telemetry = self._held.enter_context(telemetry())
 
     def __enter__(self) -> Talk:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
-        self.options.tell_usage(self._spending)
+        self._options.tell_usage(self._spending)
 
     def _read(self) -> list[Path]:
         """Take the program as its files say it now, if it can be run; gives these files."""
-        project, options, file = read_program(self._file), self.options, self._file
+        project, options, file = read_program(self._file), self._options, self._file
         agent = the_agent(project, options.agent, by="run")
         library = options.made_up_tools(agent, self._given_tools, file) | self._given_tools
         with options.hinting(file):
             bind_agent_tools(agent, library, match=options.match)
-        self.agent: Pattern = agent
-        self.library: ToolLibrary = library
+        self.agent, self._library = agent, library
         return [*project.documents, *project.skill_files]
 
     def _read_if_changed(self) -> None:
@@ -336,15 +299,12 @@ class Talk:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The models that are asked: the one chosen last, or else the program's.
-
-        None are while a script answers.
-        """
+        """The models that are asked; none while a script answers."""
         if self.chosen:
             return (self.chosen,)
-        if self.options.script:
+        if self._options.script:
             return ()
-        named = self.options.named_model
+        named = self._options.named_model
         return (Model.parse(named),) if named else models_of(self.agent)
 
     @property
@@ -353,16 +313,12 @@ class Talk:
         return ", ".join(map(str, self.models)) or "the script"
 
     def check_model(self, model: Model) -> None:
-        """Connect to a model, to find what is wrong with its name.
-
-        Raises:
-            ConfigurationError: its provider is unknown, or its key is missing.
-        """
-        connect_model(model, base_url=self.options.base_url, dialect=self.options.dialect)
+        """Connect to a model, to find what is wrong with its name."""
+        connect_model(model, base_url=self._options.base_url, dialect=self._options.dialect)
 
     def _tell_of_fallbacks(self) -> None:
         """Tell of fallbacks that cannot be asked; the run begins all the same."""
-        given = (named_model(each) for each in self.options.fallback)
+        given = (named_model(each) for each in self._options.fallback)
         for model in dict.fromkeys((*fallbacks_of(self.agent), *filter(None, given))):
             try:
                 self.check_model(model)
@@ -384,46 +340,31 @@ class Talk:
         finally:
             self._unanswered = message if self.context == before else None
 
-    def take_back(self) -> tuple[Given, bool] | None:
-        """Take the last turn out of the conversation.
-
-        A turn that failed and left nothing in the conversation counts as one.
-
-        Returns:
-            Its message, and whether something of it was in the conversation; None if there is none.
-        """
-        found = self._last_turn()
-        if found is None:
-            return None
-        before, message = found
-        was_kept = self._unanswered is None
-        self._unanswered = None
-        if was_kept:
-            self.context = before
+    def take_back(self) -> None:
+        """Take the last turn out of the conversation, where it left something there."""
+        if self._unanswered is not None:
+            self._unanswered = None
+        elif (at := self._last_turn()) is not None:
+            self.context = self.context[:at]
             if self._kept:
-                self._kept.conversation.cut(before)
-        return message, was_kept
+                self._kept.conversation.cut(self.context)
 
     @property
-    def last_message(self) -> Given:
-        """What was said last, answered or not; "" if there is nothing."""
-        found = self._last_turn()
-        return found[1] if found else ""
+    def last_message(self) -> Given | None:
+        """What was said last, answered or not; None if there is nothing."""
+        if self._unanswered is not None or (at := self._last_turn()) is None:
+            return self._unanswered
+        last = self.context[at]
+        return [last.content, *last.attachments] if last.attachments else last.content
 
-    def _last_turn(self) -> tuple[ConversationContext, Given] | None:
-        """The conversation before the last turn, and the message of it."""
-        if self._unanswered is not None:
-            return self.context, self._unanswered
-        said = [
+    def _last_turn(self) -> int | None:
+        """Where in the conversation the last turn begins."""
+        said = (
             at
             for at, each in enumerate(self.context)
             if each.role == machine.UserRole and not machine.is_correction(each)
-        ]
-        if not said:
-            return None
-        last = self.context[said[-1]]
-        message: Given = [last.content, *last.attachments] if last.attachments else last.content
-        return self.context[: said[-1]], message
+        )
+        return max(said, default=None)
 
     def begin_anew(self) -> None:
         """Begin an empty conversation; what is kept of the old one stays until the next message."""
@@ -432,24 +373,25 @@ class Talk:
 
     def _log(self) -> RunLog | None:
         """What the next turn is recorded in, if it is kept."""
-        if self._kept is None:
-            return None
-        if self._is_anew:
-            self._kept = anew(self._kept, self.options, self._program, view(agent_name, self.agent))
+        if self._kept and self._is_anew:
             self._is_anew = False
+            if self._options.conversation is not None or not self._kept.address.is_store:
+                self._kept.conversation.cut(machine.empty_context)  # its place is named
+            else:
+                agent = view(agent_name, self.agent)
+                self._kept = kept_in(self._options, self._program, agent, is_anew=True)
         return self._kept.log() if self._kept else None
 
     def _say(self, message: Given) -> AgentResponse:
-        run_options: BeginOptions = {
-            **self.options.of_new_run,
-            "model": self.chosen or self.options.of_new_run.get("model"),
-            "policy": self.options.policy(self.library),
-            "telemetry": self._telemetry,
-            "approve": self.terminal.ask,
-            "observe": self._spending.count,
-            "record": self._log(),
-        }
-        begun = begin(self.agent, message, self.library, self.context, **run_options)
+        options = self._options.of_new_run
+        if self.chosen:
+            options["model"] = self.chosen
+        options["policy"] = self._options.policy(self._library)
+        options["telemetry"] = self._telemetry
+        options["approve"] = self.terminal.ask
+        options["observe"] = self._spending.count
+        options["record"] = self._log()
+        begun = begin(self.agent, message, self._library, self.context, **options)
         if self._kept and self._kept.address.is_store and not self._kept.is_habit:
             note(f"run {begun.state.run_id} of {self._kept.address}")
         try:
@@ -480,11 +422,9 @@ class Talk:
             tell("the tool calls of this turn stay in the conversation")
         if isinstance(failure, GramError | OSError):
             self.terminal.show_failure(state, failure)
-        if (
-            isinstance(failure, AgentError)
-            and len(step := machine.path_of_names(state, failure.at)) > 1
-        ):
+        step = machine.path_of_names(state, failure.at) if isinstance(failure, AgentError) else ()
+        if len(step) > 1:
             tell(f"{'/'.join(step)} failed")
         is_known = self._kept is not None and (is_changed or not self._kept.is_habit)
         if self._kept and is_open and is_known and not isinstance(failure, RunTakenError):
-            tell(how_to_resume(self._kept.named(state.run_id), state, self.options))
+            tell(how_to_resume(self._kept.named(state.run_id), state, self._options))

@@ -55,9 +55,6 @@ class _Handler(logging.Handler):
 class LogLines(logging.Formatter):
     """Lines with the time in UTC, the level, the fields and the message.
 
-    Args:
-        as_json: whether each is an object of JSON.
-
     >>> record = logging.makeLogRecord({"msg": "done", "levelname": "INFO", "created": 0.0})
     >>> record.run = "a1"
     >>> LogLines().format(record)
@@ -95,10 +92,6 @@ def telemetry(
     Args:
         metrics: where metrics are served as Prometheus reads them: a port, or ``host:port``.
         readers: what else reads the metrics.
-
-    Raises:
-        ConfigurationError: a package for it is not installed.
-        OSError: the port is taken.
     """
     traces, measures = _exporters("traces"), _exporters("metrics")
     if metrics is None and not (readers or traces or measures):

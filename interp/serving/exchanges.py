@@ -132,9 +132,6 @@ class Exchange(Generic[R]):
     async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> AgentResponse:
         """Wait for the answer; without anybody who waits for it, the run is let go.
 
-        Args:
-            tell: tells the client what it sees.
-
         Raises:
             RefusedError: there is none.
         """
@@ -176,11 +173,7 @@ class Exchange(Generic[R]):
             self._news.put_nowait(None)
 
     async def _answer(self) -> AgentResponse:
-        """Drive the run to its end.
-
-        Raises:
-            AgentError, OSError: it did not come to one.
-        """
+        """Drive the run to its end."""
         begun = await call_in_thread(self._begin) if self._serving.record else self._begin()
         state = begun if isinstance(begun, State) else begun.state
         self.run = state.run_id

@@ -61,11 +61,7 @@ _DECISION: Final[dict[str, Any]] = {
 
 @frozen
 class AgentTools:
-    """What MCP clients are answered.
-
-    Attributes:
-        serving: what is served.
-    """
+    """What MCP clients are answered."""
 
     serving: Serving
 
@@ -106,11 +102,7 @@ class AgentTools:
     async def _answer(
         self, context: Context, params: types.CallToolRequestParams, served: Served
     ) -> Result:
-        """Run an agent, or go on with a run that a person was asked about.
-
-        Raises:
-            RefusedError: there is no answer.
-        """
+        """Run an agent, or go on with a run that a person was asked about."""
         record, run = self.serving.record, params.request_state
         if record is None and run is not None:
             raise RefusedError("the run is not kept here: the server was started without --record")
@@ -145,11 +137,7 @@ class AgentTools:
 
 
 class McpOverHttp:
-    """An application that answers MCP clients.
-
-    Args:
-        serving: what is served.
-    """
+    """An application that answers MCP clients."""
 
     def __init__(self, serving: Serving) -> None:
         self._serving = serving
@@ -175,23 +163,14 @@ class McpOverHttp:
 
 
 async def over_stdio(serving: Serving) -> None:
-    """Answer the client at the other end of the standard streams, until it closes them.
-
-    Args:
-        serving: what is served.
-    """
+    """Answer the client at the other end of the standard streams, until it closes them."""
     server = AgentTools(serving).server()
     async with stdio_server() as (read, write), serving.living():
         await server.run(read, write, server.create_initialization_options())
 
 
 class Progress:
-    """What a client sees of a run while it goes on: messages, or only that it does.
-
-    Args:
-        run: the id of the run.
-        asked: what it answers.
-    """
+    """What a client sees of a run while it goes on: messages, or only that it does."""
 
     def __init__(self, run: str, asked: Asked) -> None:
         self._words: list[str] = []

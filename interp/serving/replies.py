@@ -14,12 +14,7 @@ from .requests import Asked, RefusedError
 
 
 class ChatReply:
-    """A completion.
-
-    Args:
-        run: the id of the run.
-        asked: what it answers.
-    """
+    """A completion."""
 
     def __init__(self, run: str, asked: Asked) -> None:
         self._asked = asked
@@ -117,10 +112,6 @@ class ResponseReply:
     """A response of the Responses API.
 
     Each text is an item of its output: what was said before calls of tools, and the answer.
-
-    Args:
-        run: the id of the run.
-        asked: what it answers.
     """
 
     def __init__(self, run: str, asked: Asked) -> None:

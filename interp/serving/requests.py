@@ -201,10 +201,6 @@ def _given(messages: tuple[Message, ...]) -> Given:
 def read_chat(body: Json, conversation: str | None) -> Asked:
     """Read a request of Chat Completions.
 
-    Args:
-        body: its JSON.
-        conversation: the name of the conversation that it goes on with, or None.
-
     Raises:
         RefusedError: it is not valid, or asks for what no run does.
     """

@@ -41,7 +41,6 @@ def app_of(serving: Serving, *, as_mcp: bool = False) -> Starlette:
     """The application that serves agents as models.
 
     Args:
-        serving: what is served.
         as_mcp: whether they are the tools of an MCP server, too, at ``/mcp``.
     """
     app, routes = _App(serving), list[Route]()
@@ -200,7 +199,6 @@ def serve(serving: Serving, host: str, port: int, *, as_mcp: bool = False) -> No
     """Serve until SIGTERM or SIGINT; what is under way may then end within the grace.
 
     Args:
-        serving: what is served.
         host: the name or address of this machine that it listens at.
         port: the port; 0 for any that is free.
         as_mcp: whether MCP clients are answered, too.
@@ -242,9 +240,6 @@ def serve_stdio(serving: Serving) -> None:
     """Serve the MCP client that has started this process, until it closes the standard input.
 
     Meanwhile what tools write to standard output goes to standard error.
-
-    Args:
-        serving: what is served.
     """
     from .mcp_tools import over_stdio  # imported late: it needs a package of its own
 

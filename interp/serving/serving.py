@@ -61,10 +61,6 @@ class Served:
     def begun(self, asked: Asked, record: str | None) -> Run | State:
         """Begin a run, or take up one that waited; a State is of one that waits or has ended.
 
-        Args:
-            asked: what the client says.
-            record: the store that the run is kept in, or None.
-
         Raises:
             AgentError, OSError: the run cannot begin.
         """
@@ -92,9 +88,7 @@ class Served:
         """Go on with a kept run, where a person may have decided about the calls that wait.
 
         Args:
-            run: its id.
             approve: what was decided about a call.
-            record: the store that it is kept in.
 
         Raises:
             AgentError, OSError: the run cannot go on.
@@ -222,12 +216,7 @@ Read = Callable[[], tuple[Mapping[str, Served], Iterable[Path]]]
 
 
 def reloading(read: Read, files: Iterable[Path]) -> Callable[[Serving], Awaitable[None]]:
-    """What looks for changes beside a server.
-
-    Args:
-        read: reads the programs again.
-        files: the files that they were read from.
-    """
+    """What looks for changes beside a server."""
     watched = WatchedFiles(files)
 
     async def look(serving: Serving) -> None:

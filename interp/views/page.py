@@ -66,7 +66,6 @@ def table(
     Args:
         headers: the words above the columns.
         rows: the cells of each row: texts, numbers and markup.
-        caption: what the table shows.
 
     Raises:
         ArgumentError: a row has more or fewer cells than there are headers.

@@ -229,11 +229,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
     whatever people, models and tools wrote is text in it. Very long texts are cut.
 
     Args:
-        run: the run.
         title: what the page is named; by default, the name of the agent.
-
-    Raises:
-        ArgumentError: an argument is of the wrong type.
     """
     expect(run, RecordedRun, "run", by="run_page")
     expect(title, str, "title", by="run_page")

@@ -22,8 +22,6 @@ from .ab import ComparingOptions, telling_what_is_kept
 
 
 class _ImproveOptions(ComparingOptions):
-    """The options of ``gram improve``."""
-
     change: tuple[str, ...] = option(
         "What may change: paths as of gram set, such as 'desk.instruction, "
         "desk.tools.*.description'.",

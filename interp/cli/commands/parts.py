@@ -297,11 +297,7 @@ def _with_elements(
 
 
 def _read_element(text: str) -> Pattern:
-    """Read an element of a pattern: a pattern, or the bare name of one that is defined elsewhere.
-
-    Raises:
-        GramDecodeError: the text is not gram, or not exactly one element.
-    """
+    """Read a pattern, or the bare name of one that is defined elsewhere."""
     try:
         (around,) = gram.loads(f"[ | {text}\n]")
         (element,) = around.elements

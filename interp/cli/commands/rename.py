@@ -42,10 +42,6 @@ class Renaming:
     """Finds what a path names in files, and gives it another name wherever it is meant.
 
     Attributes:
-        path: the path.
-        new: the new name.
-        instructions: whether instructions are changed, too.
-        force: whether new errors in a program are allowed.
         found: what the path names: the file that defines it, and the name in that file.
         texts: the old and the new texts of the files that change.
         told: what the user has to know, beside the changes.
@@ -60,11 +56,7 @@ class Renaming:
     told: list[str] = field(factory=list)
 
     def find(self, file: str) -> dict[str, Any]:
-        """Find what the path names in a file.
-
-        Raises:
-            Nowhere: it names nothing there.
-        """
+        """Find what the path names in a file."""
         project = load_project(file)
         try:
             named = named_at(project, self.path)
@@ -77,11 +69,7 @@ class Renaming:
         return {}
 
     def change(self, files: Sequence[str]) -> None:
-        """Change what means it: in the files, and in those of their projects that import it.
-
-        Raises:
-            GramError: the new name is refused.
-        """
+        """Change what means it: in the files, and in those of their projects that import it."""
         given = [Path(each).resolve() for name in files for each in find_files(name)]
         for file, named in self.found:
             meant = []
@@ -140,7 +128,6 @@ class Renaming:
         """Change the approval rules and the cases in a file.
 
         Args:
-            file: the file.
             meant: the programs, each with what is named in it.
         """
         project, named = meant[0]
@@ -205,7 +192,6 @@ def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) 
 
     Args:
         texts: the old and the new texts; None for a file that is new.
-        in_place: write them.
     """
     for path, (old, new) in texts.items():
         if not in_place:

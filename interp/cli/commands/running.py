@@ -148,33 +148,35 @@ def _model(talk: Talk, argument: str) -> None:
     tell(f"the model is {talk.model_names}")
 
 
-def _taken_back(talk: Talk) -> tuple[Given, bool] | None:
-    """The last message, which is taken back, and whether its turn was in the conversation."""
-    taken = talk.take_back()
-    if taken is None:
-        tell("nothing has been said yet")
-    return taken
-
-
 def _retry(talk: Talk, _argument: str) -> None:
     """Take the last message back and say it again."""
-    if taken := _taken_back(talk):
-        talk.say(taken[0])
+    message = talk.last_message
+    if message is None:
+        tell("nothing has been said yet")
+        return
+    talk.take_back()
+    talk.say(message)
+
+
+def _undo(talk: Talk, _argument: str) -> None:
+    """Take the last message and its answer back."""
+    message, context = talk.last_message, talk.context
+    if message is None:
+        tell("nothing has been said yet")
+        return
+    talk.take_back()
+    how = "and what followed are taken back; what tools did is not undone"
+    if talk.context == context:
+        how = "is taken back; nothing of its turn was in the conversation"
+    tell(f'"{_in_short(_text_of(message))}" {how}')
 
 
 def _text_of(message: Given) -> str:
     return str(parts_of(message)[0])
 
 
-def _undo(talk: Talk, _argument: str) -> None:
-    """Take the last message and its answer back."""
-    if taken := _taken_back(talk):
-        message, was_kept = taken
-        shown = shortened(" ".join(_text_of(message).split()), _MOST_SHOWN)
-        how = "is taken back; nothing of its turn was in the conversation"
-        if was_kept:
-            how = "and what followed are taken back; what tools did is not undone"
-        tell(f'"{shown}" {how}')
+def _in_short(text: str) -> str:
+    return shortened(" ".join(text.split()), _MOST_SHOWN)
 
 
 def _edit(talk: Talk, _argument: str) -> None:
@@ -182,16 +184,16 @@ def _edit(talk: Talk, _argument: str) -> None:
     if not sys.stdin.isatty():
         tell("/edit needs a terminal")
         return
+    message, files = parts_of(talk.last_message or "")
     try:
-        edited = click.edit(_text_of(talk.last_message), require_save=True)
+        edited = click.edit(str(message), require_save=True)
     except click.ClickException as error:  # there is no such editor, or it failed
         tell(f"{error.format_message()} The variable EDITOR names the editor.")
         return
     if edited is None or not edited.strip():
         tell("nothing was saved, so nothing is said")
         return
-    taken = talk.take_back()
-    files = parts_of(taken[0])[1] if taken else ()
+    talk.take_back()
     talk.say([edited.strip(), *files] if files else edited.strip())
 
 
@@ -301,16 +303,11 @@ def _tell_resumed(talk: Talk) -> None:
             if each.role == role and each.content and not is_correction(each)
         ]
         if said:
-            note(f"  {who}: {shortened(' '.join(said[-1].split()), _MOST_SHOWN)}")
+            note(f"  {who}: {_in_short(said[-1])}")
 
 
 def converse(talk: Talk, lines: Lines) -> None:
-    """Take messages and commands until they end, or until one of them leaves.
-
-    Raises:
-        GramError, OSError, KeyboardInterrupt: a turn failed or was stopped, and the lines come
-            from a pipe.
-    """
+    """Take messages and commands until they end; from a pipe, a turn that fails ends them too."""
     while True:
         context = talk.context
         try:
@@ -380,8 +377,6 @@ def _resumed(log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal
 
 
 class _ReplayOptions(ToolOptions):
-    """The options of ``gram replay``."""
-
     program: str | None = option("Run this program on what was recorded.", "FILE")
     agent: str | None = given_by(agent_option)
     live: tuple[Literal["model", "tools"], ...] = option(
@@ -390,12 +385,10 @@ class _ReplayOptions(ToolOptions):
     as_json: bool = given_by(json_option)
 
     def __attrs_post_init__(self) -> None:
-        if self.program is None and (self.live or self.named_tools or self.agent):
-            raise click.UsageError(
-                "--live, --tools, --mcp, --openapi and --agent need --program FILE"
-            )
-        if self.named_tools and "tools" not in self.live:
-            raise click.UsageError("--tools, --mcp and --openapi need --live tools")
+        why = "--live, --tools, --mcp, --openapi and --agent need --program FILE"
+        forbid(self.program is None and (self.live or self.named_tools or self.agent), why)
+        why = "--tools, --mcp and --openapi need --live tools"
+        forbid(self.named_tools and "tools" not in self.live, why)
 
 
 @click.command("replay")
@@ -478,16 +471,10 @@ def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -
 
 
 def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
-    """Show a run while it happens: each step as it ends, and at the end what it came to.
-
-    Args:
-        timelines: the run, again whenever it has gone on.
-        as_json: whether each step is a JSON object on a line of its own.
-    """
+    """Show a run, which comes again whenever it has gone on: each step as it ends, then the sum."""
     from ...views import RunLines, summary
 
     shown = 0
-    found: Timeline | None = None
     for found in timelines:
         ended = [each for each in found.in_order if not each.is_open]
         view = RunLines(found)
@@ -497,9 +484,9 @@ def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
             else:
                 show(view.line(entry, by_whom=entry.level > 0))
         shown = len(ended)
-    if found is not None and as_json:
+    if as_json:
         show_json_line({**found.to_json(), "entries": []})
-    elif found is not None:
-        for entry in found.waits_for:
-            show(view.line(entry, by_whom=entry.level > 0))
-        show(summary(found))
+        return
+    for entry in found.waits_for:
+        show(view.line(entry, by_whom=entry.level > 0))
+    show(summary(found))

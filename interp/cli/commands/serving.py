@@ -56,8 +56,6 @@ class _StoppableOptions(Options):
 
 
 class _ServeOptions(RunningOptions, _StoppableOptions):
-    """The options of ``gram serve``."""
-
     as_mcp: Literal["http", "stdio"] | None = option(
         "Serve them as MCP tools: at /mcp beside the models, or to the program that starts this."
     )
@@ -90,11 +88,7 @@ class _ServeOptions(RunningOptions, _StoppableOptions):
 
     @property
     def key(self) -> str | None:
-        """The key that clients have to send.
-
-        Raises:
-            ConfigurationError: the variable is not set.
-        """
+        """The key that clients have to send."""
         key = os.environ.get(self.key_env, "").strip() if self.key_env else None
         if key == "":
             raise ConfigurationError(f"--key-env {self.key_env}: the variable is not set, or empty")
@@ -155,13 +149,7 @@ def _read(
     made: Telemetry | None,
     spending: Spending,
 ) -> tuple[Mapping[str, Served], Iterable[Path]]:
-    """The agents and workflows of some files, and the files that say them.
-
-    Raises:
-        OSError, GramDecodeError: a file cannot be read.
-        ValidationError: an agent has a fault, or two have one name.
-        ToolBindingError: the library does not implement its tools.
-    """
+    """The agents and workflows of some files, and the files that say them."""
     from ...serving import Served
 
     agents, paths = dict[str, Served](), list[Path]()
@@ -186,11 +174,7 @@ def _read(
 
 
 def _expect_installed(as_mcp: str | None) -> None:
-    """Refuse to serve without the packages for it.
-
-    Raises:
-        ConfigurationError: they are not installed.
-    """
+    """Refuse to serve without the packages for it."""
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise ConfigurationError(f"serving needs starlette and uvicorn\n  hint: {install('serve')}")
     if as_mcp and find_spec("mcp") is None:
@@ -208,8 +192,6 @@ def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:
 
 
 class _WorkerOptions(ToolOptions, _StoppableOptions):
-    """The options of ``gram worker``."""
-
     store: str = given_by(store_option)
     match: Match = match_option
     at_once: int = option("How many runs it drives at once; 8.", default=8)

@@ -160,9 +160,6 @@ def _report_faults(
     """Print the faults of files, count them, and leave with the exit code that they make.
 
     Args:
-        files: the files, folders and globs that were named.
-        find: the faults of one file.
-        options: how they are printed, and whether warnings count as errors do.
         fix: fixes a file before; None for no.
         together: the faults of all files, once each of them was read.
     """
@@ -204,12 +201,7 @@ def _report_faults(
 
 
 def _fix_file(file: str, find: Callable[[Document], Iterable[Diagnostic]]) -> None:
-    """Write a file with all fixes: mending one fault may show another behind it.
-
-    Args:
-        file: the file.
-        find: the faults of a document.
-    """
+    """Write a file with all fixes: mending one fault may show another behind it."""
 
     def mended(text: str, name: str) -> str:
         while True:
@@ -226,12 +218,7 @@ def _fix_file(file: str, find: Callable[[Document], Iterable[Diagnostic]]) -> No
 def _judge_together(
     documents: Mapping[Path, Document], find: Callable[[Project], Iterable[Diagnostic]]
 ) -> Iterator[Diagnostic]:
-    """What is found in documents that are judged together, with the files that they import.
-
-    Args:
-        documents: the documents by their paths, links followed.
-        find: what is found in a program of several files.
-    """
+    """What is found in documents that are judged together, with the files that they import."""
     names = {each.filename for each in documents.values()}  # others are only imported
     found = (each for program in load_together(documents) for each in find(program))
     return (each for each in found if each.filename in names)
@@ -248,12 +235,7 @@ def _read_faulty(text: str, name: str) -> Document | tuple[Diagnostic, ...]:
 
 
 def _others(document: Document, is_plan: bool) -> Iterator[Diagnostic]:
-    """What is wrong with the cases, schedules and experiments that are in a document.
-
-    Args:
-        document: the document.
-        is_plan: whether it is the plan of an experiment that has begun.
-    """
+    """What is wrong with the cases, schedules and experiments that are in a document."""
     labels = {label for each in document.patterns for label in each.value.labels}
     if "Case" in labels and not is_plan:
         yield from _faults_of_cases(document.text, document.filename or "<stdin>.gram")

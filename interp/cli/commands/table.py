@@ -85,11 +85,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments begin with.
-
-        Raises:
-            click.UsageError: there is no such command.
-        """
+        """The command that the arguments begin with."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             hint = did_you_mean(args[0], COMMANDS) or "gram --help lists the commands"
             ctx.fail(f"No such command '{args[0]}': {hint}")

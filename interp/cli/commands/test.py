@@ -125,14 +125,7 @@ class CaseOptions(RunningOptions):
 
 @frozen
 class Planned:
-    """A case that is going to be run.
-
-    Attributes:
-        case: the case.
-        agent: the agent that it is for.
-        recordings: where its runs are recorded or replayed, one after another.
-        judge: what judges its rubrics; None if it has none.
-    """
+    """A case that is going to be run."""
 
     case: Case
     agent: Pattern
@@ -141,12 +134,7 @@ class Planned:
 
 
 class CaseRun:
-    """The cases of files, in the order in which they are run.
-
-    Attributes:
-        options: the options of the command.
-        planned: the cases that are run, by their files.
-    """
+    """The cases of files, in the order in which they are run."""
 
     def __init__(self, options: CaseOptions) -> None:
         self.options = options
@@ -155,16 +143,7 @@ class CaseRun:
         self._library, self._made_up = options.library(), empty_tool_library
 
     def read(self, files: Sequence[str]) -> None:
-        """Read the cases of files, and find what is wrong with them before anything runs.
-
-        Args:
-            files: files, folders and globs.
-
-        Raises:
-            SystemExit: something is wrong with one of several files; it has been told.
-            UsageError: there are no cases.
-            GramError, OSError: something is wrong.
-        """
+        """Read the cases of files, and find what is wrong with them before anything runs."""
         names, only = self.options.names, self.options.only
         tags = set[str]()
         folders = {path for path in map(Path, files) if path.is_dir()}
@@ -210,11 +189,7 @@ class CaseRun:
         )
 
     def run(self) -> None:
-        """Run the cases, in their order and as many at once as there are jobs; report each.
-
-        Raises:
-            KeyboardInterrupt: the user stops it; what was done until then is reported.
-        """
+        """Run the cases, in their order and as many at once as there are jobs; report each."""
         options = self.options
         options.show_logs()
         spending, stdout = Spending(), sys.stdout
@@ -334,12 +309,7 @@ def test_command(files: tuple[str, ...], options: CaseOptions) -> None:
 
 
 def read_case_run(words: Sequence[str]) -> CaseRun:
-    """The cases that words of the command name, read and found valid; for pytest.
-
-    Raises:
-        ClickException: the words are wrong use of the command.
-        GramError, OSError: something is wrong with a file.
-    """
+    """The cases that words of the command name, read and found valid; for pytest."""
     given = test_command.make_context("test", [*words]).params
     found = CaseRun(taken(CaseOptions, given))
     found.read(given["files"])

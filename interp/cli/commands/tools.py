@@ -30,8 +30,6 @@ from ..terminal.console import forbid, note, show, show_diff, show_json
 
 
 class _ToolsOptions(ToolOptions):
-    """The options of ``gram tools``."""
-
     tools: tuple[str, ...] = option(
         "A Python file with the tools.", "FILE.py[:NAME]", callback=tools_of_project
     )
@@ -93,11 +91,7 @@ def tools_command(files: tuple[str, ...], options: _ToolsOptions) -> None:
 
 
 def _update(file: str, library: ToolLibrary, options: _ToolsOptions) -> None:
-    """Show how the words and types of a library's tools change a file, and write them if asked.
-
-    Raises:
-        Refused: the program would have new errors.
-    """
+    """Show how the words and types of a library's tools change a file, and write them if asked."""
 
     def changes() -> Changes:
         program = read_program(file)
@@ -215,16 +209,7 @@ def schema_command(
 
 
 def specs_of(library: ToolLibrary, names: Iterable[str] | None = None) -> list[Pattern]:
-    """The specifications of the tools of a library; those of a server or a document say which.
-
-    Args:
-        library: the tools.
-        names: those to take; None for all.
-
-    Raises:
-        ToolError: the library does not have a name, or several added libraries have it.
-        SignatureError, SpecificationError: a tool cannot be written as gram.
-    """
+    """The specifications of the tools of a library; those of a server or a document say which."""
     chosen = library.restrict(names if names is not None else [*library, *library.ambiguous])
     return [_spec_of(chosen[name]) for name in (names if names is not None else chosen)]
 

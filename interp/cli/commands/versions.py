@@ -40,13 +40,12 @@ _Read: TypeAlias = Callable[[], tuple[Pattern, ...]]
 _Side: TypeAlias = dict[str, _Read]
 """The files of one side by their paths; ``""`` is a file that was named itself."""
 
-
-_MARKS = {
+_STYLES = {
     "breaking for callers": "error",
     "breaking for functions": "warning",
     "changing behaviour": "info",
 }
-"""What a change means, with the style of it."""
+"""The marks of changes, with their styles."""
 _HOW = {"both": "", "old": " (removed)", "new": " (new)"}
 """On which sides a file is, and how that is said."""
 
@@ -142,32 +141,21 @@ def _in_git(revision: str, path: str | None) -> _Side:
 
 @frozen
 class _FileChanges:
-    """What changed in a file.
-
-    Attributes:
-        name: the name of the file.
-        is_in: whether it is on both sides, or on one alone.
-        found: what changed.
-        error: why that cannot be said, or None.
-    """
+    """What changed in a file; or why that cannot be said."""
 
     name: str
     is_in: str
     found: tuple[ProgramChange, ...]
     error: str | None = None
 
+    def told(self, everything: bool) -> list[ProgramChange]:
+        return [each for each in self.found if everything or not each.said.is_detail]
+
 
 def _show_changes(
     files: Sequence[_FileChanges], everything: bool, markdown: bool, as_json: bool
 ) -> None:
-    """Print what changed, and at the end what it means for those who use the programs.
-
-    Args:
-        files: the changes of each file.
-        everything: whether changes of order and spelling are printed too.
-        markdown: print Markdown, in which what people wrote is code, so that it means nothing.
-        as_json: print JSON.
-    """
+    """Print what changed, and at the end what it means for those who use the programs."""
     every = [change for file in files for change in file.found]
     level = level_of(every)
     if as_json:
@@ -175,29 +163,40 @@ def _show_changes(
         show_json({"level": level, "files": rows})
         return
     for file in files:
-        changes = _told(file, everything)
-        if (changes and len(files) > 1) or (markdown and (changes or file.error)):
-            heading = visible_text(file.name) + _HOW[file.is_in]
-            show(f"### {_code(heading)}\n" if markdown else [(heading, "place")])
-        for change in changes:
-            text, marks = visible_text(str(change)), _marks(change)
-            if markdown:
-                show(f"- {_code(text)}{' '.join(['', *(f'**{mark}**' for mark in marks)])}")
-            else:
-                show([(text, ""), *((f" [{mark}]", _MARKS[mark]) for mark in marks)])
-        if markdown and file.error:
-            show(f"- **not compared**: {_code(visible_text(file.error))}")
-        if markdown and (changes or file.error):
-            show("")
+        if markdown:
+            _show_in_markdown(file, everything)
+        else:
+            _show_in_text(file, everything, has_heading=len(files) > 1)
     if level is None:
         if every and not everything:
             note("only order and spelling differ: --all shows how")
         return
     changes = [each for each in every if not each.said.is_detail]
     counts = Counter(mark for each in changes for mark in _marks(each))
-    sums = "".join(f", {counts[mark]} {mark}" for mark in _MARKS if counts[mark])
+    sums = "".join(f", {counts[mark]} {mark}" for mark in _STYLES if counts[mark])
     summary = f"{counted(len(changes), 'change')}{sums}"
     show(f"**{level}**: {summary}" if markdown else [(level, "place"), (f": {summary}", "")])
+
+
+def _show_in_text(file: _FileChanges, everything: bool, *, has_heading: bool) -> None:
+    changes = file.told(everything)
+    if changes and has_heading:
+        show([(visible_text(file.name) + _HOW[file.is_in], "place")])
+    for each in changes:
+        marks = ((f" [{mark}]", _STYLES[mark]) for mark in _marks(each))
+        show([(visible_text(str(each)), ""), *marks])
+
+
+def _show_in_markdown(file: _FileChanges, everything: bool) -> None:
+    changes = file.told(everything)
+    if changes or file.error:
+        show(f"### {_code(file.name + _HOW[file.is_in])}\n")
+    for each in changes:
+        show(" ".join([f"- {_code(str(each))}", *(f"**{mark}**" for mark in _marks(each))]))
+    if file.error:
+        show(f"- **not compared**: {_code(file.error)}")
+    if changes or file.error:
+        show("")
 
 
 def _as_json(file: _FileChanges, everything: bool) -> dict[str, Any]:
@@ -205,7 +204,7 @@ def _as_json(file: _FileChanges, everything: bool) -> dict[str, Any]:
         "file": file.name,
         "in": file.is_in,
         "level": level_of(file.found),
-        "changes": [_json_of(each) for each in _told(file, everything)],
+        "changes": [_json_of(each) for each in file.told(everything)],
         **({"error": file.error} if file.error else {}),
     }
 
@@ -223,20 +222,16 @@ def _json_of(change: ProgramChange) -> dict[str, Any]:
     }
 
 
-def _told(file: _FileChanges, everything: bool) -> list[ProgramChange]:
-    return [each for each in file.found if everything or not each.said.is_detail]
-
-
 def _marks(change: ProgramChange) -> list[str]:
     said = change.said
     flags = said.level == "major", said.unbinds, said.behaves
-    return [mark for mark, flag in zip(_MARKS, flags, strict=True) if flag]
+    return [mark for mark, flag in zip(_STYLES, flags, strict=True) if flag]
 
 
 def _code(text: str) -> str:
     """A text as code, whatever is in it: Markdown means nothing there, and nobody is called."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
-    return f"{fence} {text} {fence}"
+    return f"{fence} {visible_text(text)} {fence}"
 
 
 class _Options(Options):
@@ -312,15 +307,7 @@ def _merge_lines(files: Sequence[str], options: _Options) -> bool:
 
 
 def _judge_in_git(revisions: Sequence[str]) -> bool:
-    """Tell what is wrong in the programs of a merge and in neither side; whether there is nothing.
-
-    Args:
-        revisions: nothing for the merge that is going on, a merge commit, or two revisions for
-            what merging them would give.
-
-    Raises:
-        Refused: there is no such merge, or it has conflicts in its texts.
-    """
+    """Tell what is wrong in the programs of a merge and in neither side; whether all is well."""
     top = Path(_said("rev-parse", "--show-toplevel") or "")
     trees = (_Tree(top, files_in_git(tree) if tree else {}) for tree in _trees(revisions))
     base, ours, theirs, merged = trees
@@ -379,11 +366,7 @@ def _said(*arguments: str) -> str | None:
 
 
 class _Tree:
-    """The gram files of a tree in git.
-
-    Attributes:
-        hashes: the hash of each file, by its path.
-    """
+    """The gram files of a tree in git."""
 
     def __init__(self, top: Path, hashes: Mapping[str, str]) -> None:
         self.hashes = {top / name: hash_ for name, hash_ in hashes.items()}

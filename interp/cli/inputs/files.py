@@ -39,7 +39,6 @@ def find_files(given: str, suffix: str = SUFFIX) -> list[str]:
     """The files that one argument names.
 
     Args:
-        given: a file, a folder or a glob.
         suffix: how the names of the files in a folder end: `SUFFIX`, or `RECORDED` for run files,
             which are no programs.
 
@@ -76,13 +75,6 @@ def is_input(argument: str) -> bool:
 
 def words_and_files(arguments: Sequence[str], words: str) -> tuple[list[str], list[str]]:
     """Tell the words of an edit from the files, which come before or after them.
-
-    Args:
-        arguments: what was typed.
-        words: the names of the words, such as ``PATH VALUE``.
-
-    Raises:
-        click.UsageError: there are too few arguments, or none of them names a file.
 
     >>> words_and_files(["a.gram", "b.model", "Ollama/x"], "PATH VALUE")
     (['b.model', 'Ollama/x'], ['a.gram'])
@@ -207,11 +199,7 @@ def path_in_repository(path: str) -> str:
 
 
 def run_git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git.
-
-    Raises:
-        OSError: there is no git.
-    """
+    """Run git."""
     return subprocess.run(["git", *arguments], capture_output=True)
 
 
@@ -224,16 +212,7 @@ def _git(*arguments: str) -> bytes:
 
 
 def read_text(name: str, stdin_filename: str | None = None) -> tuple[str, str]:
-    """Read the text of a file, and its name for messages; ``-`` is standard input.
-
-    Args:
-        name: the name of the file.
-        stdin_filename: what to call standard input in messages.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramDecodeError: the file is not UTF-8.
-    """
+    """Read the text of a file, and its name for messages; ``-`` is standard input."""
     if name == STDIN:
         if sys.stdin is None:
             raise OSError(errno.EBADF, "standard input is closed")
@@ -243,25 +222,12 @@ def read_text(name: str, stdin_filename: str | None = None) -> tuple[str, str]:
 
 
 def read_document(name: str) -> Document:
-    """Read the document in a file; ``-`` is standard input.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramDecodeError: the file is not gram.
-    """
+    """Read the document in a file; ``-`` is standard input."""
     return parse_program(*read_text(name))
 
 
 def read_program(name: str) -> Project:
-    """Read the program in a file with what it imports; ``-`` is standard input, by itself.
-
-    Args:
-        name: the name of the file.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramDecodeError: the file is not gram.
-    """
+    """Read the program in a file with what it imports; ``-`` is standard input, by itself."""
     document = read_document(name)
     return Project.of(document) if name == STDIN else load_project(name, {Path(name): document})
 
@@ -272,10 +238,6 @@ def read_word(word: str) -> str:
     ``@FILE`` and ``-`` are read, without the last line break.
 
     A text that begins with ``@`` itself is written with two of them.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramDecodeError: the file is not UTF-8.
 
     >>> read_word("@@alice, hello"), read_word("plain")
     ('@alice, hello', 'plain')
@@ -292,10 +254,6 @@ def read_word(word: str) -> str:
 
 
 def read_word_beside(word: str, files: Iterable[str]) -> str:
-    """Read a word with `read_word`; standard input is read once only.
-
-    Raises:
-        click.UsageError: standard input is a program already.
-    """
+    """Read a word with `read_word`; standard input is read once only."""
     forbid(word == STDIN and STDIN in files, "standard input cannot be both program and value")
     return read_word(word)

@@ -50,17 +50,8 @@ def said_to(
     the message where no other is given.
 
     Args:
-        file: the argument that names the program.
-        words: the arguments that are messages.
         given: the value of ``--input``, or None.
-        attached: what is attached to the first message.
         reads_stdin: whether standard input may be context.
-
-    Raises:
-        click.UsageError: there is no message, or one is empty, or the program is written after a
-            message; or standard input is wanted twice, or the input is no JSON object or text.
-        ValidationError: what is attached is nothing that a model takes.
-        OSError, GramDecodeError: a file cannot be read.
     """
     forbid(attached and given is not None, "--attach goes with a message, not with --input")
     forbid([file, *words, *attached].count(STDIN) > 1, "standard input (-) can be read only once")
@@ -91,12 +82,7 @@ def _arguments(given: str, file: str) -> Given:
 
 
 def attached_file(word: str) -> File:
-    """The file that a word names: a path, an address, or ``-`` for standard input.
-
-    Raises:
-        ValidationError: it is nothing that a model takes.
-        OSError: it cannot be read.
-    """
+    """The file that a word names: a path, an address, or ``-`` for standard input."""
     try:
         if word != STDIN:
             return File(word)

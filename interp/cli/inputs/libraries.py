@@ -79,12 +79,7 @@ class ToolOptions(ServerOptions):
         return read_libraries(self.tools, self.mcp, self.openapi)
 
     def library_for(self, run: RecordedRun) -> ToolLibrary:
-        """The tools for a recorded run that goes on: never built-in ones in place of its own.
-
-        Raises:
-            ToolBindingError: the run had a tool of its own, there is a built-in one of the same
-                name, and no tools are named.
-        """
+        """The tools for a recorded run that goes on: never built-in ones in place of its own."""
         library = self.library()
         if self.named_tools or not (told := run.why_not_with(library)):
             return library
@@ -137,17 +132,9 @@ def read_libraries(
     built-in ones.
 
     Args:
-        names: the Python files.
         servers: the servers: each a command, an address, or ``FILE.json[:NAME]``.
-        documents: the documents, see `operations_of`.
         offline: servers that have an address are refused.
         connect: connects to servers; by default until the command ends.
-
-    Raises:
-        OSError: a file cannot be read.
-        ConfigurationError: a file raises an error, or has no tools under the name; or a server
-            or a document cannot be used.
-        click.UsageError: a server has an address, and ``offline`` is set.
     """
     if not names and not servers and not documents:
         from ... import hello_world_tool_library  # the front imports it when it is asked for
@@ -196,10 +183,6 @@ def operations_of(given: str) -> ToolLibrary:
 
     ``server=URL`` is where calls go, ``hosts=A,B`` where they may go, ``operations=A,B`` which
     become tools; any other NAME is a security scheme, whose key is in the variable VALUE.
-
-    Raises:
-        OSError: the file cannot be read.
-        ConfigurationError: the document cannot be used, or not so.
     """
     settings: dict[str, Any] = {}
     keys: dict[str, str] = {}
@@ -224,13 +207,7 @@ def operations_of(given: str) -> ToolLibrary:
 
 
 def made_up_tools(program: Pattern, library: ToolLibrary, hint: str) -> ToolLibrary:
-    """A tool for each one of a program that a library lacks; it gives a value of its result type.
-
-    Args:
-        program: an agent or workflow.
-        library: the tools that have Python.
-        hint: what to add to the message that names the others.
-    """
+    """Tools for those of a program that a library lacks; they give values of their result types."""
     specs = {view(tool_spec_name, each): each for each in tools_to_bind(program)}
     names = [name for name in specs if name not in library and not library.why_ambiguous(name)]
     if names:
@@ -255,10 +232,6 @@ def read_checks(names: Sequence[str]) -> dict[str, Check]:
 
     Without a name, all functions that the file defines are checks, but those whose names begin
     with ``_``.
-
-    Raises:
-        OSError: a file cannot be read.
-        ConfigurationError: a file raises an error, or has no such function.
     """
     checks: dict[str, Check] = {}
     for given in names:
@@ -288,10 +261,6 @@ def read_tool_specs(
 
     What a JSON list says and a specification has no place for is told as a note. With ``to_bind``
     the tools of agents inside a program are among them, see `the_tools`.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramError: the file is not what its name says, or a tool in it is not valid.
     """
     if name.endswith(".py") or split_name(name)[1]:
         from ... import tool_spec_from_function  # imported late: most tools are in programs

@@ -54,11 +54,7 @@ match_option: Any = option("How closely tools have to match their specifications
 
 
 class ModelOptions(Options):
-    """The options that say which model is asked.
-
-    Raises:
-        click.UsageError: an option has an invalid value, or excludes another option.
-    """
+    """The options that say which model is asked."""
 
     offline: bool = option("Rehearse without a model, key or network.")
     model: str | None = model_option
@@ -119,11 +115,7 @@ class ArmOptions(KeptRunOptions, ServerOptions):
         return self.offline and bool(self.mcp) and self.approve is None
 
     def expect_unattended(self) -> None:
-        """Refuse what would ask a person, where nobody is there.
-
-        Raises:
-            click.UsageError: somebody would be asked.
-        """
+        """Refuse what would ask a person, where nobody is there."""
         forbid(self.approve == "ask", "--approve ask: nobody is asked here; write all or none")
         why = "a rehearsal invents arguments, and --mcp runs a server: write --approve all or none"
         forbid(self.asks_before_servers, why)
@@ -215,11 +207,7 @@ class RunningOptions(ArmOptions, ToolOptions):
         return options
 
     def of_resumed_run(self, limits: Limits) -> RunOptions:
-        """The options of a run that goes on: what is not given stays as it was.
-
-        Args:
-            limits: the limits that it has.
-        """
+        """The options of a run that goes on: what is not given stays as it was."""
         forbid(self.fallback, "--fallback is for a run that begins: --model asks another model")
         options = self._of_every_run
         if self.limits:
@@ -268,9 +256,6 @@ class TalkOptions(AnsweringOptions):
 def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
     """Read settings from ``NAME=VALUE`` texts; a value that is not JSON is a string.
 
-    Raises:
-        click.UsageError: a setting is unknown, or its value is invalid.
-
     >>> read_settings(("temperature=0.2", "stop=END", "seed=null"))
     {'temperature': 0.2, 'stop': 'END', 'seed': None}
     """
@@ -286,9 +271,6 @@ def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
     """Read limits from ``NAME=NUMBER`` texts; those that are not given are ``others``.
 
     The times may be ``none``, which is no limit.
-
-    Raises:
-        click.UsageError: a limit is unknown, or its value is invalid.
 
     >>> read_limits(("iterations=3",)).iterations, read_limits(("run_seconds=none",)).run_seconds
     (3, None)
@@ -307,11 +289,7 @@ def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
 
 
 def named_texts(option: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names and texts of ``NAME=VALUE``.
-
-    Raises:
-        click.UsageError: one has no ``=``.
-    """
+    """The names and texts of ``NAME=VALUE``."""
     for each in texts:
         name, equals, text = each.partition("=")
         forbid(not equals, f"{option} {each}: write NAME=VALUE")

@@ -50,12 +50,10 @@ class ProjectFile:
     """A project file that was read.
 
     Attributes:
-        path: the file.
         digest: what its content is known by.
         tools: the files of tools, as ``--tools`` takes them.
         record: the address that runs are kept at; False for none, None where nothing is said.
         levels: how much findings matter, by their codes: ``error``, ``warning``, ``info``, ``off``.
-        providers: the new providers.
     """
 
     path: Path
@@ -87,11 +85,7 @@ class ProjectFile:
 
 
 def find_project() -> ProjectFile | None:
-    """The project of the current folder, or None outside of a project.
-
-    Raises:
-        ConfigurationError: its file cannot be used; the message has its place.
-    """
+    """The project of the current folder, or None outside of a project."""
     here = Path.cwd().resolve()
     above = (here, *here.parents)
     top = next((each for each in above if (each / ".git").exists()), here)
@@ -189,12 +183,7 @@ def _has_yes(project: ProjectFile) -> bool:
 
 
 def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
-    """Whether the user has said yes to a project, now or before; the answer is kept.
-
-    Args:
-        project: the project.
-        is_told: ``--trust`` was given.
-    """
+    """Whether the user has said yes to a project, now or before; the answer is kept."""
     if _has_yes(project):
         return True
     if not is_told:

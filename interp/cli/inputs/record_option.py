@@ -93,11 +93,7 @@ def moment(time: datetime) -> str:
 
 
 def named_runs(run: str) -> tuple[RecordedRun, ...]:
-    """Read the run that an argument means, or all turns of a file; ``-`` is standard input.
-
-    Raises:
-        OSError, GramError: see `load_run`.
-    """
+    """Read the run that an argument means, or all turns of a file; ``-`` is standard input."""
     if run != STDIN:
         return load_runs(run, default_record())
     text, shown = read_text(run)
@@ -106,12 +102,7 @@ def named_runs(run: str) -> tuple[RecordedRun, ...]:
 
 @contextmanager
 def run_in_store(run: str) -> Iterator[tuple[RunStore, str]]:
-    """The store that a run is in, and its id.
-
-    Raises:
-        click.UsageError: it is in a file.
-        StoreError: there is no such run, or the store cannot be read.
-    """
+    """The store that a run is in, and its id."""
     address = address_of_run(run, default_record())
     why = f"{address} is a run file, and this is for stores: gram runs import takes it into one"
     forbid(not address.is_store, why)

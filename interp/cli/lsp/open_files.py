@@ -32,7 +32,6 @@ class Positions:
     """Turns offsets of a text into an editor's positions, and back.
 
     Args:
-        text: the text.
         encoding: what the editor and the server have agreed to count columns in.
     """
 
@@ -71,7 +70,6 @@ class OpenFile:
     """A text that is being edited.
 
     Args:
-        text: the text.
         path: where it is saved; None for one that has no file yet.
         encoding: what columns are counted in.
         last: what it meant when all of it could be read last; None where that never was.
@@ -119,12 +117,7 @@ class OpenFile:
 
 
 class Meaning:
-    """What a file and the files that it imports mean, as they are in the editor.
-
-    Args:
-        file: the file.
-        others: the other files that are open, by their paths.
-    """
+    """What a file and the files that it imports mean, as they are in the editor."""
 
     def __init__(self, file: OpenFile, others: Mapping[Path, OpenFile]) -> None:
         self.file = file

@@ -35,11 +35,7 @@ _SEVERITIES = dict(zip(("error", "warning", "info"), lsp.DiagnosticSeverity, str
 
 
 class GramServer(LanguageServer):
-    """The language server of gram: the files that are open, and what they mean.
-
-    Attributes:
-        files: the open files by their addresses.
-    """
+    """The language server of gram: the files that are open, and what they mean."""
 
     def __init__(self) -> None:
         super().__init__("gram", version("gram-agents"))
@@ -158,11 +154,7 @@ class GramServer(LanguageServer):
         return [*filter(None, (self.location(*place) for place in places if place))]
 
     def renamed(self, uri: str, asked: lsp.RenameParams) -> lsp.WorkspaceEdit:
-        """The edits that give what is named at a position another name, wherever it is meant.
-
-        Raises:
-            JsonRpcException: the new name is refused.
-        """
+        """The edits that give what is named at a position another name, wherever it is meant."""
         meaning, offset = self.place(uri, asked.position)
         found = meaning.use_at(offset)
         if found is None:

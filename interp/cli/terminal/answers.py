@@ -45,9 +45,6 @@ class Spinner:
 
     It is on a line of its own, which is erased when it stops. What a tool prints meanwhile is
     printed above it; while a tool reads from the terminal, nothing is shown.
-
-    Args:
-        is_wanted: whether to show anything.
     """
 
     def __init__(self, *, is_wanted: bool = True) -> None:
@@ -160,12 +157,7 @@ never   run no call of this tool from this place, until the command ends"""
 
 
 def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
-    """A tool call and its result or error, on one line; errors and refusals have their colours.
-
-    Args:
-        call: the call.
-        most: how many characters of the arguments, and of the result, are shown; None for all.
-    """
+    """A tool call and its result or error, on one line; errors and refusals have their colours."""
     text = machine.call_text(call.tool_name, call.args_text)
     return _outcome(text, call.result_text, call.error, most)
 
@@ -424,11 +416,6 @@ class JsonAnswers(Terminal):
         """Print an object for a run that failed, with what it did until then.
 
         An answer that could not be saved has been printed already.
-
-        Args:
-            state: the last State of the run.
-            failure: what failed.
-            named: the type of error that is told, if it is not that of the failure.
         """
         if state.status is Status.DONE:
             return

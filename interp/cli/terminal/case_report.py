@@ -30,18 +30,10 @@ class Report:
     """Reports cases while they are run, and all of them at the end of its ``with``.
 
     Args:
-        cases: the cases by their files.
         at_least: how many runs of a case have to pass.
-        repeats: how many it has.
         by: the columns whose slices are told.
         as_json: print one JSON object at the end.
         junit: the file for JUnit XML, or None.
-
-    Raises:
-        OSError: the file for JUnit XML cannot be written.
-        ConfigurationError: figures are asked for, and ``gram-agents[ab]`` is not installed.
-        ValidationError: no case has a column.
-        SystemExit: at the end, a case did not pass.
     """
 
     def __init__(

@@ -59,13 +59,7 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
 
 
 def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
-    """Print the result of a command, on standard output.
-
-    Args:
-        text: the text to print.
-        nl: whether to add a line break.
-        err: print to standard error instead.
-    """
+    """Print the result of a command, on standard output."""
     global _is_within_line
     stream: TextIO | None = sys.stderr if err else sys.stdout
     if stream is None:
@@ -182,11 +176,7 @@ def without_surrogates(text: str) -> str:
 
 
 def forbid(is_so: object, why: str) -> None:
-    """Refuse a wrong use of a command.
-
-    Raises:
-        click.UsageError: it is so.
-    """
+    """Refuse a wrong use of a command."""
     if is_so:
         raise click.UsageError(why)
 
@@ -198,11 +188,7 @@ def expect_other_file(out: str | None, *read: str) -> None:
     ``a.py:tools``, ``arm:a.py`` and ``arm=a.gram`` name one.
 
     Args:
-        out: the file to write, the value of an argument of the command, or None.
         read: other files that are read.
-
-    Raises:
-        click.UsageError: it is one of them.
     """
     if out is None or out == "-":
         return
@@ -224,21 +210,13 @@ def _is_at(path: Path, name: str) -> bool:
 
 
 def expect_writable(out: str) -> None:
-    """Check, before much is done, that a result can be written to a file.
-
-    Raises:
-        OSError: it cannot.
-    """
+    """Check, before much is done, that a result can be written to a file."""
     with holding(Path(out)) as file:
         file.check_writable()
 
 
 def write_result(out: str, text: str, *, private: bool = False) -> None:
-    """Write a result to a file; ``-`` is standard output.
-
-    Raises:
-        OSError: the file cannot be written; what was in it is whole.
-    """
+    """Write a result to a file; ``-`` is standard output."""
     if out == "-":
         show(text, nl=False)
     else:
@@ -246,21 +224,13 @@ def write_result(out: str, text: str, *, private: bool = False) -> None:
 
 
 def expect_a_name(file: str | None, option: str) -> None:
-    """Check that the value of an option is not empty, as where a variable of a script is not set.
-
-    Raises:
-        click.UsageError: it is.
-    """
+    """Refuse an empty value of an option, as where a variable of a script is not set."""
     if file == "":
         raise click.UsageError(f"{option} is empty: name a file, or leave the option out")
 
 
 def expect_a_file(out: str | None, option: str) -> None:
-    """Check that a result which cannot go to standard output is not sent there.
-
-    Raises:
-        click.UsageError: it is, or the name is empty.
-    """
+    """Check that a result which cannot go to standard output is not sent there."""
     expect_a_name(out, option)
     if out == "-":
         raise click.UsageError(f"{option} needs the name of a file, and - is standard output")
@@ -324,11 +294,7 @@ class Lines:
     is_typed = False
 
     def next(self) -> str | None:
-        """The next message, or None at the end.
-
-        Raises:
-            GramDecodeError: the line is not UTF-8.
-        """
+        """The next message, or None at the end."""
         line = sys.stdin.buffer.readline() if sys.stdin else b""
         return decode(line, "<stdin>").rstrip("\r\n") if line else None
 
