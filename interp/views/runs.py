@@ -67,8 +67,10 @@ class RunLines:
     def of(self, entries: Iterable[Entry]) -> Iterator[Line]:
         """The lines of some entries, each with those inside it."""
         for entry in entries:
+            blank = " " * (self._width + 19) + "  " * (entry.level + 1)
+            for why in dict.fromkeys(entry.retries):
+                yield f"{blank}sent again: {_problem(why)}"
             if entry.reasoning:
-                blank = " " * (self._width + 19) + "  " * (entry.level + 1)
                 yield [(f"{blank}reasoning: {_shortened(entry.reasoning)}", "reasoning")]
             yield self.line(entry)
             yield from self.of(entry.children)
@@ -138,7 +140,8 @@ def _request(entry: Entry) -> list[tuple[str, str]]:
     calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
     spent = [] if entry.usage is None else [_tokens(entry.usage), cost_of(entry)]
     used = f"({', '.join(filter(None, spent))})" if spent else ""
-    where = f"from {_shortened(entry.server)}" if entry.server else ""
+    model = f"{entry.name} at " if entry.retries else ""  # maybe another than the first
+    where = f"from {model}{_shortened(entry.server)}" if entry.server else ""
     cut = [(f" ({entry.error})", "failed")] if entry.error else []
     who = "summary:" if entry.is_summary else "model:"
     return [(" ".join(filter(None, (who, said, calls, used, where))), ""), *cut]

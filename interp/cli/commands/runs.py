@@ -285,10 +285,13 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
     forbid(bool(runs) == is_filtered, "give runs, or filters such as --status failed --since 1h")
     read_limits(options.limits)  # refuses a wrong limit before anything is done
     program = None if options.program is None else read_program(options.program)
-    with stores.open_store(options.store, must_exist=True) as opened:
+    named = [stores.address_of_run(each, options.store) for each in runs]
+    places = {each.place for each in named} or {options.store}
+    forbid(len(places) > 1, "give back the runs of one store at a time")
+    with stores.open_store(places.pop(), must_exist=True) as opened:
         status = options.status or ("failed",)
         rows = opened.rows(status=status, since=options.since, tenant=options.tenant)
-        ids = [stores.run_named(opened, each) for each in runs] or [row.id for row in rows]
+        ids = [stores.run_named(opened, each.run) for each in named] or [row.id for row in rows]
         found: list[workers.Requeue] = []
         refused = 0
         for run in ids:

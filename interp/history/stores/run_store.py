@@ -71,7 +71,7 @@ class RunFacts:
 
     Attributes:
         agent: the name of the agent or workflow.
-        model: the model, or ``""`` where several are asked.
+        model: the models that its agents name first, or the one that all ask.
         filename: the name of the program's file, or ``""``.
         program: the hash of the text of the program.
         parent: the id of the run that it was forked of, or None.

@@ -17,6 +17,7 @@ from gram import Pattern
 from ...errors import AgentError, StoreError
 from ...execution import CANCELLED, Folded, Note, Stopped, now
 from ...machine import Event, State, Status, Usage, context_before
+from ...programs import names_of_models
 from ...tools import Tool
 from .. import records
 from ..records import event_line
@@ -102,11 +103,10 @@ class StoredRun:
         self.id = self.id or state.run_id
         program, is_turn = state.run.program, self._facts.conversation is not None
         text, filename = records.program_text(program)
-        model = state.beginning.model or program.value.properties.get("model", "")
         facts = evolve(
             self._facts,
             agent=kept_text(program.value.identity),
-            model=kept_text(str(model)),
+            model=kept_text(names_of_models(program, state.beginning.model)),
             filename=kept_text(filename or ""),
             program=sha256(text.encode(errors="surrogatepass")).hexdigest(),
         )

@@ -13,7 +13,9 @@ import pytest
 import interp
 from gram import Pattern, loads_one
 from interp.history.replaying import Replay
+from interp.history.stores import open_store
 from interp.machine import ModelReplied
+from interp.views import lines
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer, serving, tool_calls
 
@@ -151,10 +153,13 @@ def test_what_was_asked_and_why_is_recorded_and_replayed(
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say(CALL, "Hello, Al!")
-    record = tmp_path / "a.run.gram"
-    response = interp.run(agent, "I'm Al", interp.hello_world_tool_library, record=record)
+    store = open_store(str(tmp_path / "runs.db"))
+    response = interp.run(agent, "I'm Al", interp.hello_world_tool_library, record=store)
 
-    kept = interp.load_run(record)
+    (row,) = store.rows()
+    kept = store.recorded(row.id)
+
+    assert row.facts.model == "First/m"
 
     event = kept.steps[0].event
     assert isinstance(event, ModelReplied)
@@ -167,6 +172,9 @@ def test_what_was_asked_and_why_is_recorded_and_replayed(
     entry = interp.timeline(kept).entries[0]
     assert entry.name == "Second/n"
     assert any(each.startswith("First/m: ") for each in entry.retries)
+    told = [line for line in map(str, lines(interp.timeline(kept))) if "/" in line]
+    assert any("sent again: First/m: " in line and "Overloaded" in line for line in told)
+    assert any("from Second/n at http" in line for line in told)
 
 
 def test_a_fallback_that_cannot_be_asked_is_told_and_left_out(

@@ -149,7 +149,7 @@ def test_what_was_given_back_is_told_though_the_next_fails(
             raise StoreError("the disk is full")
 
     monkeypatch.setattr(Requeue, "carry_out", failing)
-    done = gram("runs", "requeue", failed, stopped, "-i", "--record", database)
+    done = gram("runs", "requeue", f"{database}#{failed}", stopped, "-i", "--record", database)
     assert (done.returncode, done.stdout[: len(failed)]) == (2, failed)
 
 
