@@ -102,7 +102,7 @@ def no_cookies() -> CookieJar:
     return Closed()
 
 
-def limit_body(response: Any, most: float, error: Exception, **how: int) -> None:
+def limit_body(response: Any, most: float, error: Callable[[], Exception], **how: int) -> None:
     """Have an error raised when more of a response is read than a limit; see `LimitedBody`."""
     from .limited_body import LimitedBody  # imported late: it loads the network library
 

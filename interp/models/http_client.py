@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -70,7 +71,7 @@ def _guard(where: str, max_bytes: int) -> Callable[[httpx2.Response], Awaitable[
             raise ModelError(without_keys(said))
         needed = _LONGEST_ERROR if encoding == "identity" else _LONGEST_PACKED_ERROR
         needed = sys.maxsize if response.is_success else needed
-        limit_body(response, most, too_large(where, most), needed=needed)
+        limit_body(response, most, partial(too_large, where, most), needed=needed)
 
     return check
 

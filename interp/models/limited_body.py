@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
@@ -16,10 +16,18 @@ _PIECE: Final = 8_192
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """The bytes of a response as they come, of which some are needed; more than ``most`` raise."""
+    """The bytes of a response as they come, of which some are needed.
+
+    With more than ``most``, what ``error`` makes is raised.
+    """
 
     def __init__(
-        self, stream: Any, most: float, error: Exception, pace: Pace, needed: int = sys.maxsize
+        self,
+        stream: Any,
+        most: float,
+        error: Callable[[], Exception],
+        pace: Pace,
+        needed: int = sys.maxsize,
     ) -> None:
         self._stream, self._most, self._error = stream, most, error
         self._pace, self._needed = pace, needed
@@ -30,7 +38,7 @@ class LimitedBody(httpx2.AsyncByteStream):
             async for piece in coming:
                 size += len(piece)
                 if size > self._most:
-                    raise self._error
+                    raise self._error()
                 for at in range(0, len(piece), _PIECE):
                     part = piece[at : at + min(_PIECE, left)]
                     yield part

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -202,7 +203,7 @@ async def _limit(response: httpx2.Response) -> None:
     most, why = (inf, "") if kind.startswith("text/event-stream") else (LONGEST_MESSAGE, TOO_LONG)
     if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
         most, why = 0, "the answer is compressed, unasked"
-    limit_body(response, most, httpx2.StreamError(why))
+    limit_body(response, most, partial(httpx2.StreamError, why))
 
 
 _LINE = 4_000  # characters

@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 
 import httpx2
 import pytest
@@ -133,7 +134,7 @@ def test_an_error_that_comes_in_small_pieces_is_read_up_to_its_limit() -> None:
 
     async def read(needed: int) -> bytes:
         response = httpx2.Response(418, content=pieces())
-        limit_body(response, 100, ModelError("too large"), needed=needed)
+        limit_body(response, 100, partial(ModelError, "too large"), needed=needed)
         return await response.aread()
 
     assert asyncio.run(read(8_192)) == b"out of order"
