@@ -69,12 +69,7 @@ def reason_of(error: Exception) -> str:
 
 
 def refusal(store: str, error: BaseException) -> StoreError:
-    """The error that ends a worker, because the database would refuse the same again.
-
-    Args:
-        store: the name of the store.
-        error: what the database has refused with.
-    """
+    """The error that ends a worker, because the database would refuse the same again."""
     found = _of_driver(error)
     meaning = _STAYING.get(_class_of(found)) if found else None
     return StoreError(f"{store}: {_said(error)}" + (f"\n  hint: {meaning}" if meaning else ""))

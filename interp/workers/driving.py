@@ -52,17 +52,7 @@ _IS_FREE: Final = ("queued", "stopped")
 
 @define(eq=False)
 class Driver:
-    """Goes on with runs of a store, which is asked in threads.
-
-    Args:
-        store: the store.
-        queue: its queue.
-        library: the implementations of tools.
-        match: how closely tools have to match.
-        limits: the limits on requests to models.
-        telemetry: makes spans of runs.
-        metrics: what the worker counts.
-    """
+    """Goes on with runs of a store, which is asked in threads."""
 
     _store: RunStore
     _queue: queue.RunQueue
@@ -196,9 +186,6 @@ class Driver:
         """Have a run go on later if its failure may pass; else it has failed for good.
 
         One whose model does not answer waits; where others are answered, it has failed.
-
-        Raises:
-            LaterError: it is to go on later.
         """
         if isinstance(error, LaterError):
             reason = without_keys(str(error))
@@ -220,16 +207,7 @@ class Driver:
                 self.fail(run, reason)
 
     def fail(self, run: str, reason: str) -> None:
-        """Write that a run has failed that nobody has claimed.
-
-        Args:
-            run: its id.
-            reason: what a list shows as its reason.
-
-        Raises:
-            RunTakenError: somebody has claimed it, or ended it.
-            StoreError: the store cannot be written.
-        """
+        """Write that a run has failed that nobody has claimed."""
         self._let_go(run, "failed", reason)
 
     def _say_why(self, run: str, reason: str) -> None:

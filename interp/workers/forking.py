@@ -65,18 +65,7 @@ def _forked(
     agent: str | None = None,
     limits: Limits | None = None,
 ) -> tuple[State, list[str]]:
-    """A new run of an id that begins like another, see `fork_run`.
-
-    Args:
-        kept: the other.
-        run: the id of the new run.
-        program: its program; None for the same.
-        agent: the name of its agent; None for the only one.
-        limits: its limits; None for the same.
-
-    Returns:
-        Its State, and the entries that it has of the other.
-    """
+    """The State of a new run that begins like another, and the entries that it has of that."""
     first = kept.first
     if program is not None:
         first = machine.start_again(first, the_agent(program, agent, by="fork_run")).state
@@ -151,8 +140,6 @@ class Requeue:
     """How a run is given back to workers, see `requeue_run`.
 
     Attributes:
-        store: the store.
-        row: the run.
         kept: what is recorded of it, up to the event that failed it.
         new: the id of the fork that is given back instead of it; None where it goes on itself.
         program: the program of the fork; None for its own.
@@ -183,12 +170,7 @@ class Requeue:
         return any(name in (limit_name(each.provider), limit_name(str(each))) for each in asked)
 
     def carry_out(self) -> str:
-        """Give it back, and return the id of the run that workers drive now.
-
-        Raises:
-            StoreError: somebody has given it back, or goes on with it, or the store cannot be
-                written.
-        """
+        """Give it back, and return the id of the run that workers drive now."""
         queue, kept = RunQueue(postgres_of(self.store)), self.kept
         if self.new is None:
             log, now = StoredRun.of(self.store, self.row.id)

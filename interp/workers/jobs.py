@@ -21,9 +21,6 @@ class Connector(PsycopgConnector):
     """A connection to the jobs that listens to a channel of its own worker.
 
     Else each job would be told to every worker that takes such jobs, and all would ask for it.
-
-    Args:
-        channel: the channel.
     """
 
     def __init__(self, channel: str) -> None:

@@ -173,12 +173,7 @@ class Permission:
 
 
 class SharedLimits:
-    """The limits of a store, as one worker keeps to them; all but `ask` and `ended` block.
-
-    Args:
-        database: the store's database, by a connection that nothing else uses.
-        worker: the name of the worker.
-    """
+    """The limits of a store, as one worker keeps to them; all but `ask` and `ended` block."""
 
     def __init__(self, database: PostgresDatabase, worker: str) -> None:
         self._database = database
@@ -256,14 +251,8 @@ class SharedLimits:
     def failed(self, name: str, reason: str) -> tuple[float, bool]:
         """Say that a model did not answer: it is left alone, and then asked by one at a time.
 
-        Args:
-            name: the name of the model.
-            reason: what went wrong.
-
-        Returns:
-            For how many seconds, and whether it had answered until now.
+        Gives for how many seconds, and whether it had answered until now.
         """
-
         execute = self._database.execute
 
         def work() -> tuple[float, int]:
@@ -304,11 +293,6 @@ class LimitedHandler:
     """A handler that asks before each request to a model whether it may be sent.
 
     A request is sent again where that can help, as without this handler, and counts each time.
-
-    Attributes:
-        handler: what performs the effects.
-        limits: the limits.
-        tenant: for whom the run is, or None.
     """
 
     handler: LiveHandler
@@ -316,11 +300,7 @@ class LimitedHandler:
     tenant: str | None
 
     async def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Perform an effect.
-
-        Raises:
-            LaterError: it has to wait for longer than a run stays in its worker.
-        """
+        """Perform an effect; it is a `LaterError` if that waits longer than a run does here."""
         if not isinstance(effect, CallModel):
             return await self.handler.perform(effect, report)
         models = self.handler.models_for(effect.request)

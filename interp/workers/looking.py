@@ -103,12 +103,7 @@ def _overview(database: PostgresDatabase) -> Overview:
 
 
 class WorkerMetrics:
-    """What one worker counts, and what it finds in its store when it is asked.
-
-    Args:
-        meter: what makes the instruments.
-        database: the store's database, by a connection that nothing else uses.
-    """
+    """What one worker counts, and what it finds in its store when it is asked."""
 
     def __init__(self, meter: Meter, database: PostgresDatabase) -> None:
         from opentelemetry.metrics import Observation
@@ -152,19 +147,7 @@ def seen(
     queues: Iterable[str] = (),
     leaves: Mapping[str, str] = {},
 ) -> tuple[float, bool]:
-    """Say that a worker is alive.
-
-    Args:
-        database: the store's database, with the tables of workers.
-        worker: its name.
-        channel: what it listens to.
-        queues: the queues that it takes runs from.
-        leaves: why it takes none from others, by their names.
-
-    Returns:
-        The time, in seconds since 1970, and whether the worker is to look for all: whoever comes
-        first some time after the last look does.
-    """
+    """Say that a worker is alive."""
     now_here = (this_process(), list(queues), write_json(dict(leaves)))
     ((now, looks),) = database.execute(SQL["seen"], worker, channel, _ONE_LOOK, *now_here)
     return float(now), bool(looks)
@@ -178,15 +161,7 @@ def forget_dead(database: PostgresDatabase) -> None:
 
 
 def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
-    """Why runs wait that workers are to take, by their ids; one that will be taken has no reason.
-
-    Args:
-        store: any store; only those on Postgres have queued runs.
-        runs: the ids of the runs.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
+    """Why runs wait that workers are to take, by their ids; one that will be taken has none."""
     database = run_queue.with_workers(store)
     if database is None:
         return {}
@@ -218,21 +193,7 @@ _NONE: Final = "none"
 
 @define(eq=False)
 class Looks:
-    """The looks of one worker; those of its methods that ask the database block.
-
-    Args:
-        name: the name of the worker.
-        store: the store.
-        database: its database, by a connection that nothing else uses.
-        why_not: why a run cannot be driven here, or None if it can.
-        fail: writes that a run has failed, with the reason, where it cannot be read.
-        schedules: runs to submit at times.
-        limits: the limits on its requests.
-
-    Attributes:
-        channel: what the worker listens to.
-        queues: the queues that it takes runs from; it grows.
-    """
+    """The looks of one worker; those of its methods that ask the database block."""
 
     _name: str
     _store: RunStore
@@ -265,13 +226,7 @@ class Looks:
         self._limits.close()
 
     def leave(self, queue: str, run: str, error: LaterError) -> None:
-        """Leave the runs of a queue to others, or alone for as long as a model that they need is.
-
-        Args:
-            queue: the name of the queue.
-            run: one of its runs.
-            error: why it is not driven here now.
-        """
+        """Leave the runs of a queue to others, or alone for as long as their model is."""
         self._left[queue] = error
         if queue in self.queues:
             self.queues.remove(queue)
@@ -281,13 +236,7 @@ class Looks:
     async def keep_on(
         self, app: procrastinate.App, looked: Callable[[Exception | None], None]
     ) -> None:
-        """Look every few seconds, until this is cancelled.
-
-        Args:
-            app: Procrastinate's, which is open.
-            looked: told of each look, with the error of one that failed; the next is made all the
-                same.
-        """
+        """Look every few seconds, until this is cancelled."""
         task = asyncio.current_task()
         assert task is not None, "a coroutine that is awaited"
         while not task.cancelling():  # a look that ends right then hides a cancellation

@@ -29,11 +29,7 @@ _FORMAT: Final = 1
 
 
 def make_worker_tables(database: PostgresDatabase) -> None:
-    """Make the tables of workers in a store, with those of Procrastinate, where there are none.
-
-    Raises:
-        StoreError: the database cannot be used, or has tables of another format.
-    """
+    """Make the tables of workers in a store, with those of Procrastinate, where there are none."""
 
     def statements() -> Iterator[str]:
         yield from stores.tables_of(__file__)
@@ -117,12 +113,8 @@ class LaterError(Exception):
 class RunQueue:
     """The runs of a store that workers are to drive, and the jobs for them.
 
-    Args:
-        database: the store's database.
-
     Raises:
         ConfigurationError: Procrastinate is not installed.
-        StoreError: the database cannot be reached or changed, or another version has changed it.
     """
 
     def __init__(self, database: PostgresDatabase) -> None:
@@ -139,12 +131,9 @@ class RunQueue:
         make_worker_tables(database)
 
     def add(self, run: str, queue: str, due: float | None) -> None:
-        """Have workers drive a run; it is queued once, however often this is called.
+        """Have workers drive a run from a time on, in seconds since 1970; None is now.
 
-        Args:
-            run: the id of the run, which is in the store.
-            queue: where its job goes, see `queue_of`.
-            due: when it may begin, in seconds since 1970, or None for now.
+        It is queued once, however often this is called.
         """
 
         def work() -> None:
@@ -154,12 +143,9 @@ class RunQueue:
         self._database.together(work)
 
     def put(self, run: str, seconds: float = 0.0) -> None:
-        """Have a job for a run that workers are to drive, in some seconds at the latest.
+        """Have a job for a run that workers are to drive in some seconds, once it may begin.
 
-        Args:
-            run: the id of the run.
-            seconds: when; not before it may begin. A job that waits already stays, and is put
-                forward if it is later.
+        A job that waits already stays, and is put forward if it is later.
         """
         from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 
@@ -229,11 +215,6 @@ class RunQueue:
         """How many workers died with a run one after the other, and recorded no event of it.
 
         If a worker has died with it just now, that is counted; once, however often it is asked.
-
-        Args:
-            run: the id of the run.
-            events: how many events are recorded of it.
-            left_by: the owner that has died with it just now, if any.
         """
         self._database.execute(SQL["count_death"], events, events, run, left_by)
         sql = "SELECT deaths FROM gram_runs WHERE id = ? AND died_after = ?"
@@ -245,13 +226,6 @@ def tell_workers(store: stores.StoreLike, run: str) -> None:
 
     Without it they find that later. Nothing is done in a store that has no workers, or where
     Procrastinate is not installed.
-
-    Args:
-        store: any store, or where it is.
-        run: the id of the run.
-
-    Raises:
-        StoreError: the store cannot be written.
     """
     with stores.opened(store) as found, suppress(ConfigurationError):
         if database := with_workers(found):
@@ -263,11 +237,7 @@ def tell_workers(store: stores.StoreLike, run: str) -> None:
 
 
 def with_workers(store: stores.RunStore) -> PostgresDatabase | None:
-    """The database of a store that runs were submitted to; None for another.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
+    """The database of a store that runs were submitted to; None for another."""
     database = store.database
     if not isinstance(database, PostgresDatabase):
         return None

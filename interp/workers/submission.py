@@ -62,10 +62,6 @@ def queue_of(state: State, own_tools: Iterable[str] = ()) -> str:
     """The name of the queue for the runs that need the same as a run.
 
     Tools are the same if binding cannot tell them apart, however they are written.
-
-    Args:
-        state: the run as it begins.
-        own_tools: the names of the tools of its own that it was recorded with.
     """
     parts = (
         lenses_ext.tool_spec_name,
@@ -87,11 +83,6 @@ def why_not(run: RecordedRun, library: ToolLibrary, match: Match) -> str | None:
     """Why a run cannot be driven here, in one line; None if it can.
 
     It is the same for all runs of a queue, see `queue_of`.
-
-    Args:
-        run: the run.
-        library: the implementations of tools that are here.
-        match: how closely they have to match.
     """
     if reason := why_not_with(run, library, match):
         return reason
@@ -255,12 +246,7 @@ def to_submit(
 
 
 def postgres_of(store: RunStore) -> PostgresDatabase:
-    """The database of a store that can have workers, with the tables of both.
-
-    Raises:
-        ConfigurationError: it is not on Postgres, or Procrastinate is not installed.
-        StoreError: it cannot be reached.
-    """
+    """The database of a store that can have workers, with the tables of both."""
     if not isinstance(store.database, PostgresDatabase):
         raise ConfigurationError(
             f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"
@@ -386,11 +372,7 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
 
 
 def schedule_faults(document: Document) -> tuple[Diagnostic, ...]:
-    """What is wrong with the schedules of a document: their times, their programs, their inputs.
-
-    Raises:
-        ConfigurationError: Procrastinate is not installed.
-    """
+    """What is wrong with the schedules of a document: their times, their programs, their inputs."""
     try:
         import croniter  # noqa: F401  # an extra
     except ImportError:

@@ -23,7 +23,9 @@ Files:
     (:File {address: "https://example.com/chart.png", type: "image/png"})
 
 The bytes are written once in a conversation, and in a run. Where the same come again, their hash
-stands for them. Reading opens nothing: an address stays an address.
+stands for them. So functions that write have the hashes that were ``written`` before, and those
+that read the bytes that are ``known`` by their hashes; both grow. Reading opens nothing: an address
+stays an address.
 
 Events:
 
@@ -81,12 +83,7 @@ _KEYS: Final = ("address", "bytes", "name", "sha256", "type")
 
 
 def files_to_patterns(files: Iterable[File], written: set[str]) -> Iterator[Pattern]:
-    """Convert files to patterns.
-
-    Args:
-        files: the files.
-        written: the hashes of those whose bytes are written before; new ones are added.
-    """
+    """Convert files to patterns."""
     for file in files:
         properties: dict[str, Any] = {"type": file.media_type}
         if file.name is not None:
@@ -103,10 +100,6 @@ def files_to_patterns(files: Iterable[File], written: set[str]) -> Iterator[Patt
 
 def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
     """Read a file.
-
-    Args:
-        pattern: its pattern.
-        known: the bytes that were read before, by their hashes; new ones are added.
 
     Raises:
         ValidationError: the pattern is no file, or its bytes are nowhere before it.
@@ -137,12 +130,7 @@ def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
 
 
 def contents(state: machine.State, events: Iterable[Event] = ()) -> dict[str, bytes]:
-    """The bytes of the files that a run was begun with, or that came since, by their hashes.
-
-    Args:
-        state: a State of the run.
-        events: what has happened since.
-    """
+    """The bytes of the files that a run was begun with, or that came since, by their hashes."""
     given = (file for each in state.beginning.context for file in each.attachments)
     returned = (
         file for each in events if isinstance(each, machine.ToolReturned) for file in each.files
@@ -179,12 +167,7 @@ def context_written(context: Iterable[Message], *, by: str) -> Pattern:
 def messages_to_patterns(
     messages: Iterable[Message], written: set[str] | None = None
 ) -> Iterator[Pattern]:
-    """Convert the messages of a conversation to patterns, with the bytes of each file once.
-
-    Args:
-        messages: the messages, or the last of them.
-        written: the hashes of files whose bytes are written before; new ones are added.
-    """
+    """Convert the messages of a conversation to patterns, with the bytes of each file once."""
     written = set() if written is None else written
     return (message_to_pattern(each, written) for each in messages)
 
@@ -207,10 +190,6 @@ def message_to_pattern(message: Message, written: set[str]) -> Pattern:
     """Convert a message to a pattern.
 
     Its label is the role, its elements are the files that are attached and the tool calls.
-
-    Args:
-        message: the message.
-        written: the hashes of files whose bytes are written before; new ones are added.
     """
     role, properties = message.role, _MESSAGE.write(message)
     if isinstance(role, machine.FunctionRole):
@@ -227,15 +206,7 @@ def message_in_short(message: Message) -> Pattern:
 
 
 def message_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> Message:
-    """Read a message from a pattern.
-
-    Args:
-        pattern: its pattern.
-        known: the bytes of files that were read before, by their hashes; new ones are added.
-
-    Raises:
-        ValidationError: the pattern is not a message.
-    """
+    """Read a message from a pattern."""
     label = expect_one_of([*_ROLES, FUNCTION], pattern)
     names = ("name",) if label == FUNCTION else ()
     read = Reader(pattern, label, [*_MESSAGE.keys, *names])
@@ -306,13 +277,7 @@ _NOTES: Final = {kind.__name__: Form(kind) for kind in get_args(Note)}
 def event_written(
     event: Event, written: set[str], seconds: float | None = None, request: str | None = None
 ) -> Pattern:
-    """Convert an event to a pattern; see `written_event`.
-
-    Args:
-        event: the event.
-        written: the hashes of files whose bytes are written before; new ones are added.
-        seconds, request: what is written beside it.
-    """
+    """Convert an event to a pattern; see `written_event`."""
     properties = EVENTS[type(event)].write(event)
     elements: tuple[Pattern, ...] = ()
     match event:
@@ -334,16 +299,9 @@ def written_event(
 ) -> tuple[Event, float | None, str | None]:
     """Read an event and what is beside it.
 
-    Args:
-        pattern: its pattern.
-        known: the bytes of files that were read before, by their hashes; new ones are added.
-
     Returns:
         The event, how long the effect took that it answers, and the fingerprint of the request that
         a reply answers; None for what is not known.
-
-    Raises:
-        ValidationError: the pattern is not an event; the fault has its place.
     """
     label = expect_one_of(_EVENTS, pattern)
     kind, elements = _EVENTS[label], pattern.elements
@@ -400,11 +358,7 @@ def response_written(response: AgentResponse) -> Pattern:
 
 
 def written_response(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse:
-    """Read a response from a pattern.
-
-    Raises:
-        ValidationError: the pattern is not a response; the fault has its place.
-    """
+    """Read a response from a pattern."""
     read = Reader(pattern, RESPONSE, [*_RESPONSE.keys, *_USAGE.keys])
     elements = list(pattern.elements)
     said = [elements.pop()] if elements and CONVERSATION in elements[-1].value.labels else []

@@ -59,14 +59,6 @@ def write_json_value(text: JsonText) -> Value:
 class Reader:
     """Reads the properties of one pattern of a run; its errors have the place in the text.
 
-    Args:
-        pattern: the pattern to read.
-        label: the label that it must have.
-        keys: the names of the properties that it may have.
-
-    Attributes:
-        properties: the properties of the pattern.
-
     Raises:
         ValidationError: the pattern has another label, or a property with another name.
     """
@@ -193,11 +185,7 @@ def _is_part(value: Value) -> bool:
 
 
 def expect_one_of(labels: Iterable[str], pattern: Pattern) -> str:
-    """The first of some labels that a pattern has.
-
-    Raises:
-        ValidationError: the pattern has none of the labels.
-    """
+    """The first of some labels that a pattern has."""
     wanted, found = list(labels), sorted(pattern.value.labels)
     for label in wanted:
         if label in found:

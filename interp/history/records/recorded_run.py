@@ -105,14 +105,7 @@ class RecordedStep:
 
 
 class Replayer:
-    """A run that goes on event by event.
-
-    Args:
-        first: the State that it begins with.
-
-    Attributes:
-        state: the State after the events that were taken.
-    """
+    """A run that goes on event by event."""
 
     def __init__(self, first: State) -> None:
         self.state = first

@@ -98,13 +98,7 @@ class RunFile:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make the file (mode 0600), with its first entry and the events of the State.
-
-        A file in which nothing had begun is taken, too.
-
-        Raises:
-            OSError: a file exists that is another, or it cannot be written.
-        """
+        """Make the file (mode 0600), or take one in which nothing had begun; see `RunLog.begin`."""
         self._tools = tuple(tools)
         is_new = not self._start and _made(self.path)
         self.has_begun = True
@@ -122,14 +116,7 @@ class RunFile:
         """Read a run file, to go on with it.
 
         Args:
-            path: the file.
             run: which turn of it, see `turn_named`.
-
-        Raises:
-            OSError: the file cannot be read.
-            GramDecodeError: the file is not gram.
-            ValidationError: the file is not the record of a run; the fault has its place.
-            ReplayError: an event does not fit the run.
         """
         text = text_of_file(path)
         runs = read_turns(text, str(path)).runs
@@ -145,12 +132,7 @@ class RunFile:
 
     @classmethod
     def at_the_end(cls, path: PathLike, after: Turn | None) -> RunFile:
-        """A file that has turns, to record the next one in it.
-
-        Args:
-            path: the file.
-            after: the turn that it goes on from, or None.
-        """
+        """A file that has turns, to record the next one in it."""
         file = cls(path)
         file._start, file._after = file.path.read_bytes().rfind(b"\n") + 1, after
         return file
@@ -198,11 +180,7 @@ class RunFile:
         return True
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
-        """Write an event, see `RunLog.append`, after those that could not be written before.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write an event, see `RunLog.append`, after those that could not be written before."""
         if self._may_lack_events:
             self._brought_to(folded.state)
             return
@@ -211,11 +189,7 @@ class RunFile:
         self._may_lack_events = False
 
     def note(self, note: Note) -> None:
-        """Write a note; once the file is let go, nothing more is written.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write a note; once the file is let go, nothing more is written."""
         if self._file is not None and not self._file.closed:
             self._write(f"{note_line(note)}\n")
 
@@ -298,11 +272,7 @@ def differences(
 
 
 def add_to_file(path: Path, line: str) -> None:
-    """Add an entry to a run file that nobody writes to.
-
-    Raises:
-        OSError: the file cannot be written, or another process records in it.
-    """
+    """Add an entry to a run file that nobody writes to."""
     with open(path, "r+b", buffering=0, opener=_at_its_end) as file:
         _lock(file, path)
         _append(file, path, f"{line}\n")
@@ -326,11 +296,7 @@ def _has_not_begun(content: bytes) -> bool:
 
 
 def has_nothing_begun(path: Path) -> bool:
-    """Whether a file has no whole entry, because its process was killed before.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Whether a file has no whole entry, because its process was killed before."""
     is_file = path.is_file() and not path.is_symlink()
     return is_file and _has_not_begun(path.read_bytes())
 
@@ -353,16 +319,7 @@ def _cut_off(file: FileIO) -> None:
 
 
 def turn_named(runs: Sequence[RecordedRun], run: str, name: str) -> RecordedRun:
-    """A turn of a file by its number, counted from 1, or by its id; the last one for "".
-
-    Args:
-        runs: the turns.
-        run: the number or the id.
-        name: how messages name the file.
-
-    Raises:
-        ValidationError: there is none.
-    """
+    """A turn of a file by its number, counted from 1, or by its id; the last one for ""."""
     for number, each in enumerate(runs, 1):
         if run in (str(number), each.first.run_id):
             return each
@@ -373,23 +330,12 @@ def turn_named(runs: Sequence[RecordedRun], run: str, name: str) -> RecordedRun:
 
 
 def count_of_turns(path: PathLike) -> int:
-    """How many turns have begun in a run file.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """How many turns have begun in a run file."""
     return len(_WHOLE_RUN.findall(Path(path).read_bytes()))
 
 
 def load_turns(path: PathLike, *, may_be_empty: bool = False) -> RecordedTurns:
-    """Read a run file, up to its last whole entry; see `read_turns`.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramDecodeError: the file is not gram.
-        ValidationError: the file is not the record of a run; the fault has its place.
-        ReplayError: an event does not fit the run.
-    """
+    """Read a run file, up to its last whole entry; see `read_turns`."""
     return read_turns(text_of_file(path), str(path), may_be_empty=may_be_empty)
 
 
@@ -437,10 +383,6 @@ def _is_locked(file: BinaryIO | FileIO, kind: str) -> bool:
 
 
 def is_recorded(path: PathLike) -> bool:
-    """Whether a process is recording a run in a file now, as far as that can be told.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Whether a process is recording a run in a file now, as far as that can be told."""
     with Path(path).open("rb") as file:
         return not _is_locked(file, "LOCK_SH")

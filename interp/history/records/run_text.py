@@ -58,12 +58,7 @@ ATTACHED: Final = "Attached"
 
 
 class Turn(NamedTuple):
-    """What the next turn of a file goes on from.
-
-    Attributes:
-        state: its last State.
-        library: what its tools were.
-    """
+    """What the next turn of a file goes on from."""
 
     state: State
     library: tuple[Pattern, ...]
@@ -96,9 +91,6 @@ def head_of(
     """The first entry of a run.
 
     Args:
-        state: a State of the run.
-        tools: the implementations of its tools, or what a record has of them.
-        started: when it began, if that is known.
         after: the turn of the same file that it goes on from, or None.
         has_context: whether it has the messages before it; else they are kept elsewhere.
     """
@@ -204,14 +196,7 @@ def run_from_head(
     """Make a recorded run of its first entry.
 
     Args:
-        head: the entry.
-        source: the text that it is in.
-        turns: the turns before it by their ids.
         before: the messages before it, if they are kept elsewhere.
-
-    Raises:
-        ValidationError: it is no first entry, or the program cannot be run; the fault has its
-            place.
     """
     if RUN not in head.value.labels:
         message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
@@ -299,14 +284,7 @@ def run_text(
     started: datetime | None = None,
     after: Turn | None = None,
 ) -> str:
-    """A run as gram: what it was begun with, and what has happened since, an entry to a line.
-
-    Args:
-        state: a State of the run.
-        tools: the implementations of its tools, or what a record has of them.
-        started: when it began, if that is known.
-        after: the turn of the same file that it goes on from, or None.
-    """
+    """A run as gram: what it was begun with, and what has happened since, an entry to a line."""
     lines = (head_of(state, tools, started, after), *event_lines(state))
     return "".join(f"{line}\n" for line in lines)
 
@@ -340,14 +318,8 @@ def read_turns(
 
     Args:
         text: the runs as gram, see `run_text`; a ``[:Conversation …]`` may come first.
-        name: how messages name it, such as its file.
         before: the messages before a turn that is kept without them.
         may_be_empty: whether such a conversation is enough, without a turn.
-
-    Raises:
-        GramDecodeError: the text is not gram.
-        ValidationError: it is not the record of a run; the fault has its place.
-        ReplayError: an event does not fit the run.
     """
     source, given, last = Source(text, name), empty_context, ""
     runs, turns = dict[str, tuple[RecordedRun, list[Entry]]](), dict[str, Turn]()

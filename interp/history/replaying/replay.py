@@ -31,11 +31,7 @@ from .timeline import timeline
 
 @frozen
 class Replay:
-    """A recorded run that can be watched again; nothing is performed.
-
-    Attributes:
-        run: the run.
-    """
+    """A recorded run that can be watched again; nothing is performed."""
 
     run: RecordedRun
 
@@ -121,12 +117,7 @@ def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
 def _followed(
     look: Callable[[RecordedRun | None], tuple[int, bool]], read: Callable[[], RecordedRun]
 ) -> Iterator[Timeline]:
-    """The timelines of a run.
-
-    Args:
-        look: gives how much is recorded, and whether the run, as it was read last, may go on.
-        read: reads the run.
-    """
+    """The timelines of a run."""
     seen, run = 0, None
     while True:
         began = monotonic()
@@ -186,11 +177,6 @@ class UntilChanged:
 
     What was recorded before holds; from there on everything is performed anew, also what is asked
     as it was then: what a tool did may have changed what the next one finds.
-
-    Attributes:
-        recorded: the handler of the recorded run.
-        live: gives what performs the rest; the run sets it.
-        is_changed: whether something else was asked.
     """
 
     recorded: _Recorded

@@ -130,14 +130,7 @@ class _Reader:
         event: machine.Event | None = None,
         seconds: float | None = None,
     ) -> Iterator[Entry]:
-        """The entries of what has happened in a step.
-
-        Args:
-            happened: what has happened.
-            before: the State that the event was folded into.
-            event: the event, or None at the start.
-            seconds: how long the effect took that it answers, if that is known.
-        """
+        """The entries of what has happened in a step."""
         answered = {each.at for each in happened if isinstance(each, ToolFinished)}
         called: dict[Position, Ended] = {}
         ran = event.at if isinstance(event, machine.ToolReturned | CallFailed) else None

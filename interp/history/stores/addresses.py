@@ -152,11 +152,7 @@ _NO_STORE: Final = "there is no store of runs"
 
 @contextmanager
 def opened(store: StoreLike, *, must_exist: bool = True) -> Iterator[RunStore]:
-    """A store, which is opened if it is not, and then closed in the end.
-
-    Raises:
-        ConfigurationError, StoreError: see `open_store`.
-    """
+    """A store, which is opened if it is not, and then closed in the end."""
     if isinstance(store, RunStore):
         yield store
         return
@@ -168,14 +164,7 @@ def opened(store: StoreLike, *, must_exist: bool = True) -> Iterator[RunStore]:
 
 
 def new_log(record: RecordLike) -> RunLog:
-    """What a new run is recorded in.
-
-    Args:
-        record: an address, an open store, or a log, which is given back.
-
-    Raises:
-        ConfigurationError, StoreError: see `open_store`.
-    """
+    """What a new run is recorded in."""
     if isinstance(record, RunStore):
         return StoredRun(record)
     if not isinstance(record, (str, os.PathLike)):
@@ -247,11 +236,7 @@ def address_of_run(run: str | os.PathLike[str], record: StoreLike | None) -> Add
 
 
 def run_named(store: RunStore, run: str) -> str:
-    """The id of the run of a store that begins with a text, which may be empty.
-
-    Raises:
-        StoreError: none does, or several do.
-    """
+    """The id of the run of a store that begins with a text, which may be empty."""
     if run:
         with suppress(StoreError):
             return store.row(run).id

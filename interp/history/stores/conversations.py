@@ -172,31 +172,14 @@ class Conversation:
     # --- turns, in work that is done together
 
     def begin_turn(self, before: int, program: str) -> None:
-        """Make the conversation of a turn, if it is the first one.
-
-        Args:
-            before: how many messages it had when the run began.
-            program: the path of the program that it is with, or "".
-
-        Raises:
-            StoreError: the conversation was removed meanwhile.
-        """
+        """Make the conversation of a turn, if it is the first one."""
         if self._database.value(SQL["begin_turn"], self.name, program) < before:
             raise StoreError(
                 f"the conversation {self.name} was removed since this turn began\n  {_SAY_AGAIN}"
             )
 
     def add_turn(self, run: str, before: int, messages: Sequence[Message]) -> None:
-        """Add what was said in a turn, once.
-
-        Args:
-            run: the id of the run.
-            before: how many messages the conversation had when the run began.
-            messages: those, and what was said since.
-
-        Raises:
-            StoreError: the conversation has gone on since.
-        """
+        """Add what was said in a turn, once."""
         size, last = self.locked()
         if (size, last) == (len(messages), run):
             return  # written before, where its success could not be told

@@ -63,12 +63,7 @@ def tables_of(module: str) -> list[str]:
 
 
 def statements_of(module: str, **parts: float) -> dict[str, str]:
-    """The statements of the ``statements.sql`` beside a module, by the names before them.
-
-    Args:
-        module: the file of the module.
-        **parts: the texts that replace names in braces.
-    """
+    """The statements of the ``statements.sql`` beside a module, by the names before them."""
     text = Path(module).with_name("statements.sql").read_text("utf-8")
     for name, value in parts.items():
         text = text.replace(f"{{{name}}}", str(value))
@@ -138,9 +133,7 @@ class Database(ABC):
 
         Args:
             select: the SELECT, up to the end of its conditions.
-            values: its values.
             newest: its first columns: the time of a row, and what tells rows of one time apart.
-            limit: how many rows at most; None for all.
         """
         order = ", ".join(f"{each} DESC" for each in newest)
         after, last = "", tuple[Any, ...]()
@@ -205,12 +198,6 @@ class PostgresDatabase(Database):
     Args:
         address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
             such as ``host=… password=…``.
-
-    Attributes:
-        name: how messages name it, without the password.
-
-    Raises:
-        ConfigurationError: psycopg is not installed, or the address cannot be read.
     """
 
     clock = "extract(epoch FROM clock_timestamp())::double precision"
@@ -266,9 +253,6 @@ class PostgresDatabase(Database):
         """Call a function with the connection; again with a new one, if that one is lost.
 
         Inside of `together` all of that is done again.
-
-        Raises:
-            StoreError: the database cannot be reached, or refuses a statement.
         """
         import psycopg
         from psycopg.errors import IdleInTransactionSessionTimeout
@@ -333,9 +317,6 @@ class SqliteDatabase(Database):
 
     What is written survives the end of the process. A machine that loses its power can lose the
     last entries (``synchronous=NORMAL``), never a part of one.
-
-    Args:
-        path: the file; it is made (mode 0600) if there is none.
     """
 
     clock = "((julianday('now') - 2440587.5) * 86400.0)"
@@ -463,10 +444,7 @@ def make_tables(
         what: how messages name what is in the tables.
         numbered: the table that has the number of their format.
         known: the number that this version writes.
-        statements: gives the statements that make the tables.
-
-    Raises:
-        StoreError: the database cannot be used, or its tables have another format.
+        statements: gives the statements that make them.
     """
 
     def found() -> int | None:
@@ -496,18 +474,10 @@ _FORMAT: Final = 1
 
 
 def has_store(database: Database) -> bool:
-    """Whether a database has the tables of a store, of whatever format.
-
-    Raises:
-        StoreError: the database cannot be used.
-    """
+    """Whether a database has the tables of a store, of whatever format."""
     return bool(database.execute(database.has_table, "gram_store"))
 
 
 def make_store(database: Database) -> None:
-    """Make the tables of a store, where there are none.
-
-    Raises:
-        StoreError: the database cannot be used, or has a store of another format.
-    """
+    """Make the tables of a store, where there are none."""
     make_tables(database, "the store", "gram_store", _FORMAT, lambda: tables_of(__file__))

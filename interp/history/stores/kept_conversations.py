@@ -27,15 +27,7 @@ from .stored_run import StoredRun
 
 
 class FileConversation:
-    """The conversation of a file: a ``[:Conversation …]``, or turns one after another, or both.
-
-    Args:
-        path: the file, which may not be there yet.
-
-    Attributes:
-        name: its path.
-        program: the name of the file of its last turn's program, or "".
-    """
+    """The conversation of a file: a ``[:Conversation …]``, or turns one after another, or both."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -76,21 +68,13 @@ class FileConversation:
         return self.context[begin:end]
 
     def remove(self) -> None:
-        """Remove the file.
-
-        Raises:
-            OSError: a process records in it, or it cannot be removed.
-        """
+        """Remove the file."""
         if records.is_recorded(self._path):
             raise OSError(errno.EBUSY, "a process records a run in it", self.name)
         self._path.unlink()
 
     def log(self) -> RunFile:
-        """The file, to record the next turn in it.
-
-        Raises:
-            OSError: the file cannot be read, or another process has gone on with it.
-        """
+        """The file, to record the next turn in it."""
         self._take()
         if self._log is not None and self._log.has_begun:
             self._begun, self._log = self._begun + 1, None
@@ -105,10 +89,10 @@ class FileConversation:
         return self._log
 
     def cut(self, context: ConversationContext) -> None:
-        """Take back what was said after some of its messages; the entries stay in the file.
+        """Take back what was said since an earlier turn ended; the entries stay in the file.
 
         Args:
-            context: the messages that stay: the conversation at the end of an earlier turn.
+            context: the conversation at the end of that turn.
         """
         self._take()
         taken = None
@@ -136,8 +120,6 @@ class StoredConversation:
     """A conversation of a store.
 
     Attributes:
-        store: the store.
-        name: the name of the conversation.
         closes_store: whether the store is closed whenever nothing is done in it.
     """
 
@@ -153,12 +135,7 @@ class StoredConversation:
             return unfinished[1] if unfinished else kept.context
 
     def log(self) -> StoredRun:
-        """A new run of the store, which is its next turn.
-
-        Raises:
-            RunTakenError: the last turn is under way elsewhere.
-            StoreError: the store cannot be written.
-        """
+        """A new run of the store, which is its next turn."""
         with self._opened() as kept:
             if unfinished := self._unfinished(kept):
                 log, context = unfinished
@@ -207,11 +184,6 @@ def open_conversation(
         conversation: its name in the store; True for the last one of the program, or the one of
             the file.
         program: the name of the program's file, or None.
-
-    Raises:
-        ConfigurationError: a file is to have a name for it, or nobody knows which one is meant.
-        OSError, StoreError: the file or the store cannot be read.
-        GramError: the file is no conversation.
     """
     if isinstance(record, RunStore):
         return StoredConversation(record, _named(record, conversation, program))

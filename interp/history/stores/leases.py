@@ -102,13 +102,12 @@ def _started(pid: int) -> str:
 class Lease:
     """The right to write to a run, of one thread at a time, for as long as somebody holds this.
 
+    Where somebody else has claimed the run since, writing is a `RunTakenError`.
+
     Attributes:
-        store: the store.
-        run: the id of the run.
         fence: the number that its entries carry.
         size: how many entries the run has.
         is_held: False when it was let go, or somebody else was seen to have claimed the run.
-        owner: names it in the store.
     """
 
     store: RunStore
@@ -122,12 +121,7 @@ class Lease:
         _living[self.owner] = self
 
     def append(self, *entries: str) -> None:
-        """Write entries, all or none.
-
-        Raises:
-            RunTakenError: somebody else has claimed the run since.
-            StoreError: the store cannot be written.
-        """
+        """Write entries, all or none."""
         places = range(self.size, self.size + len(entries))
         if not self.store.database.together(lambda: all(map(self._is_written, entries, places))):
             self.is_held = False
@@ -153,14 +147,8 @@ class Lease:
         """Give the lease up, and say what the status of the run is.
 
         Args:
-            status: the status of the run.
             usage: the tokens that it has used; what is unknown stays as it was.
-            reason: what it was stopped by, or None.
             context: the conversation at its end; a turn that is done adds what is new of it.
-
-        Raises:
-            RunTakenError: somebody else has claimed the run since.
-            StoreError: the store cannot be written.
         """
         self.is_held, database = False, self.store.database
 

@@ -26,17 +26,7 @@ _NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
 
 
 def expect_name(name: object, what: str) -> None:
-    """Refuse a name that not every database can keep.
-
-    Args:
-        name: the name, or None.
-        what: what it names.
-
-    Raises:
-        ArgumentError: it is no text.
-        ValidationError: it is empty, longer than 200 characters, or has characters that cannot be
-            kept.
-    """
+    """Refuse a name of no text, or one that not every database can keep."""
     expect(name, (str, type(None)), what, by="a store")
     if name is not None and not _NAME.fullmatch(str(name)):
         raise ValidationError(
@@ -46,12 +36,7 @@ def expect_name(name: object, what: str) -> None:
 
 
 def expect_status(status: Sequence[RunStatus], *, by: str) -> None:
-    """Refuse what is no sequence of statuses.
-
-    Raises:
-        ArgumentError: ``status`` is not a sequence of texts.
-        ValidationError: there is no such status.
-    """
+    """Refuse what is no sequence of texts that are statuses."""
     for each in expect_all(status, str, "status", by=by):
         if each not in get_args(RunStatus):
             hint = did_you_mean(each, get_args(RunStatus))

@@ -39,10 +39,6 @@ class StoredRun:
         facts: what a list shows of a new run, beside what its State says.
         status: the status of a new run until somebody goes on with it.
         closes_store: whether the store is closed whenever nothing is done in it.
-
-    Attributes:
-        id: the id of the run.
-        has_begun: whether it is in the store.
     """
 
     blocks: ClassVar[bool] = True
@@ -71,12 +67,7 @@ class StoredRun:
         return self.store.name_of(self.id)
 
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make the run in the store, with its first entry and the events of the State.
-
-        Raises:
-            RunExistsError: the store has a run of this id.
-            StoreError: the store cannot be written.
-        """
+        """Make the run in the store, with its first entry and the events of the State."""
         self.begin_with(state, tools, tuple(records.event_lines(state)))
 
     def begin_with(
@@ -93,12 +84,8 @@ class StoredRun:
         Args:
             state: the State that the entries lead to.
             tools: the implementations of its tools, or what a record has of them.
-            entries: the entries after the first.
             stopped_by: what the run was stopped by, if that is the last of them.
             started: when it began, if that is not now.
-
-        Raises:
-            StoreError: the store has a run of this id, or cannot be written.
         """
         self.id = self.id or state.run_id
         program, is_turn = state.run.program, self._facts.conversation is not None
@@ -131,20 +118,7 @@ class StoredRun:
     def of(
         cls, store: RunStore, run: str, *, closes_store: bool = False
     ) -> tuple[StoredRun, records.RecordedRun]:
-        """Read a run of a store, to go on with it.
-
-        Args:
-            store: the store.
-            run: the id of the run.
-            closes_store: whether the store is closed whenever nothing is done in it.
-
-        Raises:
-            StoreError: there is no such run, or the store cannot be read.
-            GramDecodeError: what is kept is not gram.
-            ValidationError: what is kept is not the record of a run; the fault has its place.
-            ReplayError: an event does not fit the run, was changed, or leads to something else
-                with this version of the interpreter.
-        """
+        """Read a run of a store, to go on with it."""
         found, row = store.recorded(run), store.row(run)
         log = cls(store, run, facts=row.facts, closes_store=closes_store)
         found.check()
@@ -163,10 +137,6 @@ class StoredRun:
 
         Args:
             standing: gives the State of the run; without it, the run is let go as stopped.
-
-        Raises:
-            RunTakenError: somebody else has claimed it, or has gone on with it.
-            StoreError: the store cannot be written.
         """
         try:
             if self._claim is not None:  # an interrupt has left it behind
@@ -218,12 +188,7 @@ class StoredRun:
             self._close()
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
-        """Write an event, see `RunLog.append`.
-
-        Raises:
-            RunTakenError: somebody else has claimed the run since.
-            StoreError: the store cannot be written.
-        """
+        """Write an event, see `RunLog.append`."""
         self._write(event_line(folded, seconds))
         self._events += 1
 
@@ -234,12 +199,7 @@ class StoredRun:
         self._events += len(lines)
 
     def note(self, note: Note) -> None:
-        """Write a note, see `RunLog.note`.
-
-        Raises:
-            RunTakenError: somebody else has claimed the run since.
-            StoreError: the store cannot be written.
-        """
+        """Write a note, see `RunLog.note`."""
         if isinstance(note, Stopped):
             self._stopped_by = note.error
         if self._claim is not None:
