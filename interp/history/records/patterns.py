@@ -31,7 +31,6 @@ Events:
 
 .. code-block:: text
 
-
     [:ModelReplied {at: [0], finish: "tool_calls", request: "9f3c…", usage: {…}} | [:Assistant | …]]
     (:CallBegun {at: [0, 0]})
     (:ToolReturned {at: [0, 0], result: json`{"ok": true}`})
@@ -158,7 +157,7 @@ _MESSAGE: Final = Form(Message)
 _CALL: Final = Form(machine.ToolCall)
 
 
-def context_written(context: Iterable[Message], *, by: str) -> Pattern:
+def context_to_pattern(context: Iterable[Message], *, by: str) -> Pattern:
     """Convert a conversation to a pattern; ``by`` is the name of the function, for errors."""
     messages = machine.conversation_of(context, by=by)
     return Pattern(gram.Subject("", {CONVERSATION}), messages_to_patterns(messages))
@@ -172,7 +171,7 @@ def messages_to_patterns(
     return (message_to_pattern(each, written) for each in messages)
 
 
-def written_context(pattern: Pattern, known: dict[str, bytes]) -> ConversationContext:
+def context_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> ConversationContext:
     """Read a conversation; the bytes of its files are added to those known, by their hashes."""
     Reader(pattern, CONVERSATION)
     return ConversationContext(message_from_pattern(each, known) for each in pattern.elements)
@@ -183,7 +182,7 @@ def messages_of(lines: Iterable[str]) -> ConversationContext:
     elements = ", ".join(lines)
     if not elements:
         return machine.empty_context
-    return written_context(gram.loads_one(f"[:{CONVERSATION} | {elements}]"), {})
+    return context_from_pattern(gram.loads_one(f"[:{CONVERSATION} | {elements}]"), {})
 
 
 def message_to_pattern(message: Message, written: set[str]) -> Pattern:
@@ -193,8 +192,9 @@ def message_to_pattern(message: Message, written: set[str]) -> Pattern:
     """
     role, properties = message.role, _MESSAGE.write(message)
     if isinstance(role, machine.FunctionRole):
-        properties["name"] = write_text(role.name)
-    label = FUNCTION if isinstance(role, machine.FunctionRole) else _LABELS[role]
+        label, properties["name"] = FUNCTION, write_text(role.name)
+    else:
+        label = _LABELS[role]
     files = files_to_patterns(message.attachments, written)
     calls = (node("ToolCall", _CALL.write(each)) for each in message.tool_calls)
     return node(label, properties, (*files, *calls))
@@ -235,7 +235,7 @@ def save_context(path: PathLike, context: Iterable[Message]) -> None:
         ArgumentError: an argument is of the wrong type.
     """
     expect(path, (str, os.PathLike), "path", by="save_context")
-    pattern = context_written(context, by="save_context")
+    pattern = context_to_pattern(context, by="save_context")
     with holding(Path(path), private=True) as file:
         file.write(gram.format_text(gram.dumps(pattern)))
 
@@ -251,7 +251,7 @@ def load_context(path: PathLike) -> ConversationContext:
     expect(path, (str, os.PathLike), "path", by="load_context")
     document = gram.parse_file(Path(path))
     if len(document.patterns) == 1:
-        return written_context(document.patterns[0], {})
+        return context_from_pattern(document.patterns[0], {})
     message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"
     second = gram.origin(document.patterns[1]) if document.patterns else None
     place: Any = {"span": second.span if second else gram.Span(0, 0), "source": document.source}
@@ -274,10 +274,10 @@ _EVENTS: Final = {kind.__name__: kind for kind in EVENTS}
 _NOTES: Final = {kind.__name__: Form(kind) for kind in get_args(Note)}
 
 
-def event_written(
+def event_to_pattern(
     event: Event, written: set[str], seconds: float | None = None, request: str | None = None
 ) -> Pattern:
-    """Convert an event to a pattern; see `written_event`."""
+    """Convert an event to a pattern; see `event_from_pattern`."""
     properties = EVENTS[type(event)].write(event)
     elements: tuple[Pattern, ...] = ()
     match event:
@@ -294,7 +294,7 @@ def event_written(
     return node(type(event).__name__, properties, elements)
 
 
-def written_event(
+def event_from_pattern(
     pattern: Pattern, known: dict[str, bytes]
 ) -> tuple[Event, float | None, str | None]:
     """Read an event and what is beside it.
@@ -336,8 +336,8 @@ def note_from_pattern(pattern: Pattern) -> Note | None:
     Raises:
         ValidationError: the note is not as one is written; the fault has its place.
     """
-    forms = (_NOTES[label].made(pattern) for label in pattern.value.labels if label in _NOTES)
-    return next(forms, None)
+    notes = (_NOTES[label].made(pattern) for label in pattern.value.labels if label in _NOTES)
+    return next(notes, None)
 
 
 # --- responses
@@ -347,34 +347,34 @@ _USAGE: Final = Form(machine.Usage)
 _INVOCATION: Final = Form(ToolInvocation, without=["error"])
 
 
-def response_written(response: AgentResponse) -> Pattern:
+def response_to_pattern(response: AgentResponse) -> Pattern:
     """Convert a response to a pattern: its elements are the invocations and the conversation."""
     written: set[str] = set()
-    elements = [invocation_written(each, written) for each in response.tools_used]
+    elements = [invocation_to_pattern(each, written) for each in response.tools_used]
     if response.context:
         elements.append(node(CONVERSATION, {}, messages_to_patterns(response.context, written)))
     properties = _RESPONSE.write(response) | _USAGE.write(response.usage)
     return node(RESPONSE, properties, elements)
 
 
-def written_response(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse:
+def response_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse:
     """Read a response from a pattern."""
     read = Reader(pattern, RESPONSE, [*_RESPONSE.keys, *_USAGE.keys])
     elements = list(pattern.elements)
     said = [elements.pop()] if elements and CONVERSATION in elements[-1].value.labels else []
-    used = tuple(written_invocation(each, known) for each in elements)
+    used = tuple(invocation_from_pattern(each, known) for each in elements)
     given = _RESPONSE.read(read)
     if given.get("is_typed") and not given.get("is_text"):
         read.parsed(given["content"], "content")
     return AgentResponse(
         tools_used=used,
-        context=written_context(said[0], known) if said else machine.empty_context,
+        context=context_from_pattern(said[0], known) if said else machine.empty_context,
         usage=machine.Usage(**_USAGE.read(read)),
         **given,
     )
 
 
-def invocation_written(invocation: ToolInvocation, written: set[str]) -> Pattern:
+def invocation_to_pattern(invocation: ToolInvocation, written: set[str]) -> Pattern:
     """Convert a tool invocation: JSON in strings tagged ``json``, texts as strings."""
     properties = _INVOCATION.write(invocation)
     if invocation.result_text is None:
@@ -384,7 +384,7 @@ def invocation_written(invocation: ToolInvocation, written: set[str]) -> Pattern
     return node(INVOCATION, properties, tuple(files_to_patterns(invocation.files, written)))
 
 
-def written_invocation(pattern: Pattern, known: dict[str, bytes]) -> ToolInvocation:
+def invocation_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> ToolInvocation:
     """Read a tool invocation, which has either a result or an error."""
     read = Reader(pattern, INVOCATION, [*_INVOCATION.keys, "result", "error"])
     if read.has("result") == read.has("error"):
@@ -403,9 +403,9 @@ Recordable: TypeAlias = Union[ConversationContext, AgentResponse, ToolInvocation
 """What `to_pattern` takes and `from_pattern` gives."""
 
 _READERS: Mapping[str, Callable[[Pattern, dict[str, bytes]], Recordable]] = {
-    CONVERSATION: written_context,
-    RESPONSE: written_response,
-    INVOCATION: written_invocation,
+    CONVERSATION: context_from_pattern,
+    RESPONSE: response_from_pattern,
+    INVOCATION: invocation_from_pattern,
 }
 
 
@@ -420,13 +420,13 @@ def to_pattern(value: Recordable | Iterable[Message]) -> Pattern:
     '(:ToolInvocation {args: json`{"x":1}`, result: json`2`, tool: "add"})'
     """
     if isinstance(value, AgentResponse):
-        return response_written(value)
+        return response_to_pattern(value)
     if isinstance(value, ToolInvocation):
-        return invocation_written(value, set())
+        return invocation_to_pattern(value, set())
     if isinstance(value, Iterable):
-        return context_written(value, by="to_pattern")
+        return context_to_pattern(value, by="to_pattern")
     expect(value, tuple(EVENTS), "value", by="to_pattern")
-    return event_written(value, set())
+    return event_to_pattern(value, set())
 
 
 def from_pattern(pattern: Pattern) -> Recordable:
@@ -437,4 +437,4 @@ def from_pattern(pattern: Pattern) -> Recordable:
     """
     expect(pattern, Pattern, "pattern", by="from_pattern")
     label = expect_one_of([*_READERS, *_EVENTS], pattern)
-    return _READERS[label](pattern, {}) if label in _READERS else written_event(pattern, {})[0]
+    return _READERS[label](pattern, {}) if label in _READERS else event_from_pattern(pattern, {})[0]

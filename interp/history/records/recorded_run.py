@@ -37,8 +37,12 @@ def _lines(request: Request) -> Iterator[str]:
     told = {"model": models, "instruction": write_text(request.instruction)}
     yield pattern_line(node("Request", told))
     yield pattern_line(node("Settings", request.settings))
-    patterns: tuple[Pattern, ...] = (request.answer,) if request.answer else ()
-    yield from map(_line, (*request.tools, *patterns))
+    yield from map(_line, _declared(request))
+
+
+def _declared(request: Request) -> tuple[Pattern, ...]:
+    """The tools, and the type of the answer if it has one."""
+    return (*request.tools, request.answer) if request.answer else request.tools
 
 
 _line = memo(pattern_line)
@@ -62,8 +66,7 @@ def _request_lines(request: Request) -> Iterator[str]:
     for key, value in request.settings.items():
         yield f"{key}: {value!r}"
     yield from (f"instruction: {line}" for line in request.instruction.splitlines())
-    patterns = [*request.tools, *([request.answer] if request.answer else [])]
-    for pattern in (*patterns, *map(message_in_short, request.messages)):
+    for pattern in (*_declared(request), *map(message_in_short, request.messages)):
         yield from format_text(dumps(pattern)).splitlines()
 
 
@@ -238,12 +241,11 @@ class RecordedRun:
         """The positions of what had begun, and has no answer: it may have been done."""
         begun: set[At] = set()
         for entry in self.entries:
-            if isinstance(entry, Begun):
-                begun.add(entry.at)
-            elif isinstance(entry, RecordedStep) and isinstance(entry.event, CallBegun):
-                begun.add(entry.event.at)
-            elif isinstance(entry, RecordedStep):
-                begun.discard(entry.event.at)
+            match entry:
+                case Begun(at=at) | RecordedStep(event=CallBegun(at=at)):
+                    begun.add(at)
+                case RecordedStep(event=event):
+                    begun.discard(event.at)
         needed = pending(self.state, past_limit=True)
         return frozenset(each.at for each in needed if each.at in begun)
 

@@ -39,7 +39,7 @@ from ...machine import ConversationContext, State, allow_all, context_before, em
 from ...programs import the_agent
 from ...tools import Tool
 from . import patterns, property_forms, recorded_run
-from .patterns import CHANGES, CONVERSATION, contents, written_context
+from .patterns import CHANGES, CONVERSATION, contents, context_from_pattern
 from .property_forms import TIME, Reader, node, pattern_line, write_text
 from .recorded_run import LIBRARY, ONCE, Entry, RecordedRun, Replayer, fingerprint
 
@@ -187,15 +187,28 @@ def tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
     return Pattern(gram.Subject(tool.name, {"Implementation"}, properties))
 
 
-def run_from_head(
-    head: Pattern,
-    source: Source,
-    turns: Mapping[str, Turn] = {},
-    before: ConversationContext = empty_context,
-) -> RecordedRun:
-    """Make a recorded run of its first entry.
+class _Turn:
+    """A turn that is read entry by entry; ``after`` is the one that it goes on from."""
+
+    def __init__(self, run: RecordedRun, after: _Turn | None) -> None:
+        self.run, self.after = run, after
+        self.entries = list[Entry]()
+        self.replayer, self.known = Replayer(run.first), contents(run.first)
+
+    @property
+    def state(self) -> State:
+        return self.replayer.state
+
+
+def _begun(
+    head: Pattern, source: Source, turns: Mapping[str, _Turn], before: ConversationContext
+) -> _Turn:
+    """The turn that a first entry begins.
 
     Args:
+        head: the entry.
+        source: the text that it is in.
+        turns: the turns before it by their ids.
         before: the messages before it, if they are kept elsewhere.
     """
     if RUN not in head.value.labels:
@@ -207,10 +220,10 @@ def run_from_head(
         after = turns.get(read.text("after"))
         if after is None:
             read.refuse("no-turn", "no turn before this one has this id", "after", _HINT)
-        without, old = read.names("without"), _said(after.state, after.library)
+        without, old = read.names("without"), _said(after.state, after.run.library)
         old = {key: each for key, each in old.items() if key not in without}
         parts = {key: each for key, each in old.items() if isinstance(each, Pattern)}
-        read.properties, before = _properties(old) | read.properties, after.context
+        read.properties, before = _properties(old) | read.properties, context_after(after.state)
     if (found := read.properties.get("format")) != FORMAT:
         which = "a later" if isinstance(found, int) and found > FORMAT else "another"
         hint = f"it was written by {which} version"
@@ -231,7 +244,7 @@ def run_from_head(
         read.refuse("no-program", f"what was run is not a valid program: {error}", "program", _HINT)
     known = {f.sha256: f.content for each in before for f in each.attachments if f.content}
     if CONVERSATION in parts:
-        before = written_context(parts[CONVERSATION], known)
+        before = context_from_pattern(parts[CONVERSATION], known)
     attached = parts[ATTACHED].elements if ATTACHED in parts else ()
     files = [patterns.file_from_pattern(each, known) for each in attached]
     policy = machine.ApprovalPolicy.from_pattern(parts[_POLICY]) if _POLICY in parts else allow_all
@@ -252,7 +265,8 @@ def run_from_head(
     started = TIME.read(read, "started") if read.has("started") else None
     place = origin(head)
     start_at = place.span.start if place else 0
-    return RecordedRun(first, (), program, filename, library, started, source, start_at)
+    run = RecordedRun(first, (), program, filename, library, started, source, start_at)
+    return _Turn(run, after)
 
 
 _PARTS: Final = {CONVERSATION, ATTACHED, _POLICY, LIBRARY}
@@ -268,7 +282,7 @@ def event_line(folded: Folded, seconds: float | None = None) -> str:
     request = fingerprint(effect.request) if isinstance(effect, machine.CallModel) else None
     has_files = isinstance(event, machine.ToolReturned) and event.files
     written = {*contents(folded.state, folded.state.events[:-1])} if has_files else set()
-    return pattern_line(patterns.event_written(event, written, seconds, request))
+    return pattern_line(patterns.event_to_pattern(event, written, seconds, request))
 
 
 def event_lines(state: State) -> Iterator[str]:
@@ -321,37 +335,34 @@ def read_turns(
         before: the messages before a turn that is kept without them.
         may_be_empty: whether such a conversation is enough, without a turn.
     """
-    source, given, last = Source(text, name), empty_context, ""
-    runs, turns = dict[str, tuple[RecordedRun, list[Entry]]](), dict[str, Turn]()
-    befores = dict[str, str]()
+    source, given, last = Source(text, name), empty_context, None
+    turns, by_id = list[_Turn](), dict[str, _Turn]()
     for each in gram.read_in_pieces(source):
         labels = each.value.labels
-        if CONVERSATION in labels and not runs:
-            given = written_context(each, {})
+        if CONVERSATION in labels and not turns:
+            given = context_from_pattern(each, {})
         elif TAKEN_BACK in labels:
             read = Reader(each, TAKEN_BACK, ["run"])
-            if (taken := read.text("run")) not in befores:
+            if (taken := by_id.get(read.text("run"))) is None:
                 read.refuse("no-turn", "no turn before this entry has this id", "run")
-            last = befores[taken]
-        elif RUN in labels or not runs:
-            run, entries = run_from_head(each, source, turns, before), list[Entry]()
-            replayer, known = Replayer(run.first), contents(run.first)
-            after, last = each.value.properties.get("after"), run.first.run_id
-            befores[last] = after if isinstance(after, str) else ""
-            runs[last], turns[last] = (run, entries), Turn(run.first, run.library)
+            last = taken.after
+        elif RUN in labels or not turns:
+            last = turn = _begun(each, source, by_id, before)
+            turns.append(turn)
+            by_id[turn.state.run_id] = turn
         elif note := patterns.note_from_pattern(each):
-            entries.append(note)
+            turn.entries.append(note)
         else:
-            entries.append(_step(replayer, each, known))
-            turns[run.first.run_id] = Turn(replayer.state, run.library)
-    if not runs and not (given and may_be_empty):
+            turn.entries.append(_step(turn.replayer, each, turn.known))
+    if not turns and not (given and may_be_empty):
         raise ValidationError(f"{name}: no run is recorded in it")
-    found = {key: evolve(run, entries=tuple(entries)) for key, (run, entries) in runs.items()}
+    for each_turn in turns:
+        each_turn.run = evolve(each_turn.run, entries=tuple(each_turn.entries))
     talk = list[RecordedRun]()
-    while last:
-        talk.insert(0, found[last])
-        last = befores[last]
-    return RecordedTurns(tuple(found.values()), tuple(talk), given)
+    while last is not None:
+        talk.append(last.run)
+        last = last.after
+    return RecordedTurns(tuple(each.run for each in turns), tuple(reversed(talk)), given)
 
 
 def read_run(
@@ -367,7 +378,7 @@ def taken_back(run: str) -> Pattern:
 
 
 def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> recorded_run.RecordedStep:
-    event, seconds, request = patterns.written_event(entry, known)
+    event, seconds, request = patterns.event_from_pattern(entry, known)
     place = origin(entry)
     try:
         return replayer.take(event, seconds, request, place.span.start if place else None)

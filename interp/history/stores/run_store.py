@@ -168,7 +168,8 @@ class RunStore:
     """A store of runs in a database; `open_store` makes one.
 
     It can be used by several threads, and by any number of processes at once. Used with ``with``,
-    it is closed at the end.
+    it is closed at the end. Whatever it does is a `StoreError` where the database cannot be
+    reached, read or written, or holds something else.
 
     Attributes:
         name: how messages name it.
@@ -197,11 +198,7 @@ class RunStore:
         self._has_tables = False  # the file may be another one then
 
     def ready(self) -> Database:
-        """The database, with the tables of a store.
-
-        Raises:
-            StoreError: it cannot be reached, or holds something else.
-        """
+        """The database, with the tables of a store."""
         if not self._has_tables:
             make_store(self.database)
             self._has_tables = True
@@ -237,7 +234,6 @@ class RunStore:
 
         Raises:
             RunExistsError: there is a run of this id.
-            StoreError: the store cannot be written.
         """
         database = self.ready()
         maker = new_owner()
@@ -273,7 +269,7 @@ class RunStore:
         Raises:
             RunTakenError: somebody else has claimed it, or has gone on with it since it was read;
                 or it is a turn, and another one of its conversation goes first.
-            StoreError: there is no such run, or the store cannot be written.
+            StoreError: there is no such run.
         """
         lease = Lease(self, run)
         self.ready().together(lambda: lease.claim(size, fence, had_ended))
@@ -283,7 +279,7 @@ class RunStore:
         """Claim a run even if somebody else has it, who can write nothing more to it then.
 
         Raises:
-            StoreError: there is no such run, it has ended, or the store cannot be written.
+            StoreError: there is no such run, or it has ended.
         """
         self.ready()
         lease = Lease(self, run)
@@ -294,7 +290,7 @@ class RunStore:
         """The entries of a run, in their order; the first of a turn has no messages before it.
 
         Raises:
-            StoreError: there is no such run, or the store cannot be read.
+            StoreError: there is no such run.
         """
         sql = "SELECT text, seq FROM gram_entries WHERE run = ? ORDER BY seq"
         found = self.ready().execute(sql, run)
@@ -319,7 +315,7 @@ class RunStore:
         """What is recorded of a run, which can be looked at and replayed.
 
         Raises:
-            StoreError: there is no such run, or the store cannot be read.
+            StoreError: there is no such run.
             GramDecodeError: what is kept is not gram.
             ValidationError: what is kept is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
@@ -356,7 +352,7 @@ class RunStore:
         """A run as a list shows it.
 
         Raises:
-            StoreError: there is no such run, or the store cannot be read.
+            StoreError: there is no such run.
         """
         for row in self._found({"id = ?": run}, (), 1):
             return row
@@ -385,9 +381,6 @@ class RunStore:
             before: only runs made before this time.
             beginning: only runs whose id begins with this.
             limit: how many at most.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         expect_status(status, by="rows")
         for name, time in (("since", since), ("before", before)):
@@ -422,9 +415,6 @@ class RunStore:
             before: only runs that last changed before this time.
             status: the statuses of these runs; none that somebody has claimed is removed.
             tenant: only runs for this tenant.
-
-        Raises:
-            StoreError: the store cannot be written.
         """
         expect(before, datetime, "before", by="prune")
         expect_status(status, by="prune")
@@ -478,9 +468,6 @@ class RunStore:
         Args:
             before: only those that last changed before this time.
             limit: how many at most.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         expect(before, (datetime, type(None)), "before", by="conversations")
         expect(limit, (int, type(None)), "limit", by="conversations")
@@ -494,9 +481,6 @@ class RunStore:
         Args:
             before: only those that last changed before this time. One with a turn that is queued or
                 under way stays.
-
-        Raises:
-            StoreError: the store cannot be written.
         """
         expect(before, datetime, "before", by="prune_conversations")
         removed = 0

@@ -14,7 +14,7 @@ from gram import GramDecodeError, GramError, Pattern, dumps, loads_one, write_pa
 from gram.writing import ONE_LINE
 from interp import AgentResponse, ConversationContext, File, Message, ScriptedModel, load_run, run
 from interp.history import from_pattern, to_pattern
-from interp.history.records.patterns import event_written, written_event
+from interp.history.records.patterns import event_from_pattern, event_to_pattern
 from interp.history.records.recorded_run import fingerprint
 from interp.machine import Event, Request
 from lenses_ext import Model
@@ -65,9 +65,9 @@ SECONDS = st.none() | st.floats(0, 1e6).map(lambda seconds: round(seconds, 6))
 
 @given(strategies.events(), SECONDS)
 def test_every_event_comes_back_equal_from_one_line(event: Event, seconds: float | None) -> None:
-    line = write_pattern(event_written(event, set(), seconds), style=lambda _: ONE_LINE)
+    line = write_pattern(event_to_pattern(event, set(), seconds), style=lambda _: ONE_LINE)
     assert "\n" not in line
-    assert written_event(loads_one(line), {})[:2] == (event, seconds)
+    assert event_from_pattern(loads_one(line), {})[:2] == (event, seconds)
     assert from_pattern(to_pattern(event)) == event
 
 

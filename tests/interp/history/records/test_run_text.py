@@ -15,7 +15,7 @@ from interp import ApprovalPolicy, AssistantRole, Limits, Message, ToolCall, mac
 from interp.errors import ReplayError
 from interp.evaluation.strategies import runs
 from interp.history import RecordedRun
-from interp.history.records import Replayer, read_run, run_text
+from interp.history.records import Replayer, read_run, read_turns, run_text
 from interp.machine import ModelReplied, Resumed, State, ToolReturned, start, step
 from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
@@ -165,6 +165,14 @@ def test_an_event_that_does_not_fit_is_refused_with_its_line() -> None:
         read_run("".join([lines[0], *lines[2:]]), "run.gram")
     assert str(told.value).startswith("run.gram:2:1: ")
     assert "; expected a reply of A/b at position (0)\n" in str(told.value)
+
+
+def test_a_turn_with_the_id_of_the_one_before_is_another_one() -> None:
+    text = run_text(start(AGENT, "one", run_id="a").state)
+    text += '(:Run {after: "a", input: "two", run: "a"})\n'
+    found = read_turns(text)
+    assert [each.first.context[-1].content for each in found.talk] == ["one", "two"]
+    assert found.runs == found.talk
 
 
 def test_layout_and_comments_do_not_count() -> None:
