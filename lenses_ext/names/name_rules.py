@@ -19,7 +19,7 @@ from ..cycles import cycles
 from ..labels import is_runnable, is_tool, is_workflow, kind_of
 from ..signatures import RESERVED
 from .imports import IMPORTS, UnreadSkill
-from .scopes import Definition, Program
+from .scopes import Definition, Files, Program
 
 
 class Use(NamedTuple):
@@ -207,7 +207,8 @@ def undefined_reference(reading: Reading) -> Iterator[Diagnostic]:
                 hint = f"{name} is a type: a signature ends with it without a name, ==>(::{name})"
             if hint is None and is_workflow(holder.pattern) and name.lower() in _INPUT_OR_RESULT:
                 hint = "write () for the input, at the left of an arrow, and for the result"
-            if hint is None and reading.document is None and len(reading.patterns) == 1:
+            is_a_part = reading.document is None and not isinstance(reading.scopes, Files)
+            if hint is None and is_a_part and len(reading.patterns) == 1:
                 hint = "if the file defines it, resolve the agent with the whole file first"
             message = f'"{name}" is not defined: no tool or agent of this name is visible here'
             yield Diagnostic.found(message, path, hint=hint)

@@ -215,6 +215,9 @@ def _wrong_end(
 ) -> tuple[str, str | None] | None:
     subject = end.value
     name, labels = subject.identity, sorted(subject.labels)
+    if is_agent(holder) and _has_name_and_type(end):
+        message = "an arrow of an agent goes from one agent to another, this is a parameter"
+        return message, "a signature ends with a type that has no name, such as ==>(::String)"
     if end.elements:
         return "an arrow goes from one name to another, this is a pattern", None
     if is_defined_there(end):
@@ -236,6 +239,10 @@ def _wrong_end(
     return None
 
 
+def _has_name_and_type(end: Pattern) -> bool:
+    return bool(end.value.identity and end.value.labels & RESERVED)
+
+
 def hand_over(reading: Reading) -> list[Definition]:
     """The agents that are judged and have arrows."""
     return [each for each in judged(reading, "agents") if each.has_arrows]
@@ -254,6 +261,8 @@ def handoff(reading: Reading) -> Iterator[Diagnostic]:
         elif arrow.kind == "UNKNOWN":
             continue
         elif arrow.kind != HANDOFF:
+            if arrow.pattern and any(map(_has_name_and_type, arrow.pattern.elements)):
+                continue  # it is meant as a signature: its ends are reported
             message = "an arrow among the elements of an agent hands over"
             hint = f"write ({holder.name})-[:HANDOFF]->({arrow.target or '…'}), "
             hint += "or put the arrows into a Workflow"

@@ -181,6 +181,12 @@ def test_an_agent_is_refused_for_the_imports_of_the_files_that_it_reaches(writte
     assert agent_diagnostics(project, "d") == ()
 
 
+def test_nobody_who_gave_the_whole_file_is_told_to_give_it(written: Written) -> None:
+    (fault,) = validate_program(load_project(written(a=f"[a:{AGENT} | search]")))
+
+    assert (fault.code, fault.hint) == ("undefined-reference", None)
+
+
 def test_a_text_by_itself_opens_nothing() -> None:
     text = f'{{imports: ["b.gram"]}} [a:{AGENT} | search]'
 
