@@ -10,7 +10,7 @@ library that it is run with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from types import FunctionType
 from typing import get_args
@@ -39,11 +39,6 @@ _NONE = "has none"
 
 def difference_in_words(difference: Difference, who: str, *, result: bool = False) -> str:
     """A difference as people read it who know the program and the function, and no schemas.
-
-    Args:
-        difference: what differs.
-        who: what implements the tool: ``function`` or ``server``.
-        result: whether it is a difference between results.
 
     >>> needs = Difference(("properties", "n"), "has none", "required")
     >>> difference_in_words(needs, "function")
@@ -174,20 +169,16 @@ def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple
     """The reasons why a specification does not bind; empty if it binds."""
     expect_match(match)
     name = view(lenses_ext.tool_spec_name, spec)
-    tool = library.get(name)
-    if tool is None:
-        hint = (
-            _undecorated(name, library)
-            or did_you_mean(name, library)
-            or f"it has {', '.join(library) or 'no tools'}"
-        )
-        absent = f'tool "{name}" is not in the library; {hint}'
-        return (f"{_place(spec)}{library.why_ambiguous(name) or absent}",)
-    return tuple(_differences(spec, tool, match))
+    if (tool := library.get(name)) is not None:
+        return tuple(_differences(spec, tool, match))
+    hint = _undecorated(name, library) or did_you_mean(name, library)
+    hint = hint or f"it has {', '.join(library) or 'no tools'}"
+    absent = f'tool "{name}" is not in the library; {hint}'
+    return (f"{_place(spec)}{library.why_ambiguous(name) or absent}",)
 
 
 def _undecorated(name: str, library: ToolLibrary) -> str | None:
-    """A hint where a function of this name stands beside the tools, without ``@tool``."""
+    """A hint where a function beside the tools has this name, and no ``@tool``."""
     for each in library.tools.values():
         beside = getattr(each.function, "__globals__", {}).get(name)
         if isinstance(beside, FunctionType):
@@ -205,7 +196,6 @@ _MATCHES = get_args(Match)
 
 
 def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
-    """How a tool differs from its specification, each with both places and a hint."""
     if match == "name":
         return
     found: list[tuple[str, str | None]] = []
@@ -253,17 +243,16 @@ def with_agents(program: Pattern, library: ToolLibrary, *, match: Match = "full"
     return found
 
 
-_agents_in: Callable[[ToolLibrary], Mapping[str, Pattern]] = memo(
-    lambda library: {
-        name: _named(name, tool.agent) for name, tool in library.items() if tool.agent is not None
-    }
-)
-
-
-def _named(name: str, agent: Pattern) -> Pattern:
-    if agent.value.identity == name:
-        return agent
-    return carry_origin(attrs.evolve(agent, value=attrs.evolve(agent.value, identity=name)), agent)
+@memo
+def _agents_in(library: ToolLibrary) -> Mapping[str, Pattern]:
+    """The agents of a library, each under its name there."""
+    found: dict[str, Pattern] = {}
+    for name, tool in library.items():
+        if (agent := tool.agent) is not None:
+            renamed = attrs.evolve(agent, value=attrs.evolve(agent.value, identity=name))
+            is_own = agent.value.identity == name
+            found[name] = agent if is_own else carry_origin(renamed, agent)
+    return found
 
 
 def _with_agents(
@@ -275,28 +264,19 @@ def _with_agents(
 ) -> Pattern:
     """The program, its tools replaced, those of the agents that replace them too.
 
-    Args:
-        program: the program, or a part of it.
-        library: the library.
-        match: how its agents are compared with the tools.
-        problems: what is wrong is added to these.
-        around: the names of the agents of the library that the program is inside of.
+    Problems are added to the others; ``around`` names the agents that the program is inside of.
     """
-
-    def elements() -> Iterator[Pattern]:
-        for each in program.elements:
-            if is_tool(each) and each.value.identity in _agents_in(library):
-                name = each.value.identity
-                problems.extend(binding_problems(each, library, match))
-                if name in around:
-                    way = " -> ".join([*around[around.index(name) :], name])
-                    problems.append(f'the agent "{name}" of the library contains itself: {way}')
-                    continue
-                agent = _agents_in(library)[name]
-                yield _with_agents(agent, library, match, problems, (*around, name))
-            elif lenses_ext.is_runnable(each) or DEFINITIONS in each.value.labels:
-                yield _with_agents(each, library, match, problems, around)
-            else:
-                yield each
-
-    return with_other_elements(program, elements())
+    agents, elements = _agents_in(library), list[Pattern]()
+    for each in program.elements:
+        name = each.value.identity
+        if is_tool(each) and name in agents:
+            problems.extend(binding_problems(each, library, match))
+            if name in around:
+                way = " -> ".join([*around[around.index(name) :], name])
+                problems.append(f'the agent "{name}" of the library contains itself: {way}')
+                continue
+            each = _with_agents(agents[name], library, match, problems, (*around, name))
+        elif lenses_ext.is_runnable(each) or DEFINITIONS in each.value.labels:
+            each = _with_agents(each, library, match, problems, around)
+        elements.append(each)
+    return with_other_elements(program, elements)

@@ -4,15 +4,12 @@ A program writes a tool as a specification (`lenses_ext.tool_spec_name` and the 
 `bind_tool` finds the implementation of a specification in a library.
 
 What a function raises becomes an error for the model. ``SystemExit`` does too;
-``KeyboardInterrupt`` comes from the user and is not caught. Nothing can be done about
-``os._exit``, which ends the process at once.
+``KeyboardInterrupt`` comes from the user and is not caught.
 
-A tool can ask about the run that calls it, and report how far it is. A function receives the run
-in a parameter with the hint `ToolContext`, which the model does not see. The caller of the tool
-provides it with `providing`, around the call of `Tool.invoke` and around the await of its result
-(an asyncio task started inside keeps it). It is a context variable, so tools that run at the same
-time do not see each other's context; a new thread has to be started with
-``contextvars.copy_context().run``.
+A function receives the run that calls it in a parameter with the hint `ToolContext`, which the
+model does not see. The caller provides it with `providing`, around the call of `Tool.invoke` and
+around the await of its result. It is a context variable: tools that run at the same time do not see
+each other's, and a new thread has to be started with ``contextvars.copy_context().run``.
 """
 
 from __future__ import annotations
@@ -211,9 +208,6 @@ def create_tool(
     return made
 
 
-# --- calls
-
-
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether a function is written with ``async def``; others may return awaitables too."""
     if inspect.iscoroutinefunction(function):
@@ -323,12 +317,7 @@ PlainCall: TypeAlias = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class ToolResult(NamedTuple):
-    """What a tool returns.
-
-    Attributes:
-        text: the result as JSON text, with words in the place of each file.
-        files: the files in it, in order.
-    """
+    """What a tool returns: JSON text with words in the place of each file, and the files."""
 
     text: JsonText
     files: tuple[File, ...] = ()
@@ -337,12 +326,7 @@ class ToolResult(NamedTuple):
 async def acall_tool(
     tool: Tool, args: Mapping[str, Json], plainly: PlainCall = call_in_thread
 ) -> ToolResult:
-    """Call a tool with arguments that have been checked; return its result.
-
-    Args:
-        tool: the tool.
-        args: its arguments.
-        plainly: how its function is called, unless that is a coroutine function.
+    """Call a tool with arguments that have been checked; a plain function is called ``plainly``.
 
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
@@ -360,11 +344,7 @@ async def acall_tool(
 
 
 def call_tool(tool: Tool, args: Mapping[str, Json]) -> ToolResult:
-    """The same for code that blocks: a plain function is called right here.
-
-    Raises:
-        ToolError: the tool raised, or returned what is not JSON.
-    """
+    """The same for code that blocks: a plain function is called right here."""
     if inspect.iscoroutinefunction(tool.invoke):
         return waited_for(lambda: acall_tool(tool, args))
     result = _called(tool, args)
@@ -387,15 +367,13 @@ def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
 def _called(tool: Tool, args: Mapping[str, Json]) -> Any:
     """Call the function of a tool; the result may be an awaitable.
 
-    Its exceptions become a ToolError here, in its thread, because some exceptions, such as
-    StopIteration, cannot be raised out of a coroutine.
+    What it raises becomes a ToolError in its thread: no coroutine can raise a StopIteration.
     """
     with _telling(tool):
         return tool.invoke(dict(args))
 
 
 async def _awaited(tool: Tool, result: Awaitable[Any]) -> Any:
-    """What a tool gives that is a coroutine."""
     with _telling(tool):
         return await result
 

@@ -70,7 +70,6 @@ def import_file(path: Path) -> ModuleType:
 
 
 def _line_in(path: Path, error: BaseException) -> int | None:
-    """The innermost line of a file in the traceback of an error."""
     name = str(path.absolute())  # as the import calls it
     if isinstance(error, SyntaxError) and error.filename == name:
         return error.lineno
@@ -284,27 +283,32 @@ def load_tools(source: str | Path | ModuleType) -> ToolLibrary:
         ConfigurationError: its code fails, or it has no tools.
     """
     expect(source, (str, Path, ModuleType), "source", by="load_tools")
-    file, name = (source, "") if isinstance(source, ModuleType) else split_name(str(source))
-    module = file if isinstance(file, ModuleType) else import_file(Path(file))
-    shown = module.__name__ if isinstance(file, ModuleType) else file
-    values = vars(module)
-    found = {key: value for key, value in values.items() if _has_tools(value)}
-    if name and name not in values:
+    if isinstance(source, ModuleType):
+        return _all_tools(vars(source), source.__name__)
+    file, name = split_name(str(source))
+    values = vars(import_file(Path(file)))
+    if not name:
+        return _all_tools(values, file)
+    if name not in values:
+        found = [key for key, value in values.items() if _has_tools(value)]
         hint = did_you_mean(name, found) or f"it has {', '.join(found) or 'no tools'}"
-        raise ConfigurationError(f'{shown} has no "{name}"; {hint}')
-    if name:
-        try:
-            return library_of(values[name], by=str(source))
-        except ArgumentError:
-            kind = type(values[name]).__name__
-            raise ConfigurationError(
-                f'"{name}" in {shown} is of the type {kind}: a tool, a list of tools or a '
-                "ToolLibrary is needed"
-            ) from None
-    library = ToolLibrary()
+        raise ConfigurationError(f'{file} has no "{name}"; {hint}')
+    try:
+        return library_of(values[name], by=str(source))
+    except ArgumentError:
+        kind = type(values[name]).__name__
+        raise ConfigurationError(
+            f'"{name}" in {file} is of the type {kind}: a tool, a list of tools or a '
+            "ToolLibrary is needed"
+        ) from None
+
+
+def _all_tools(values: Mapping[str, Any], shown: str) -> ToolLibrary:
+    """The tools of a module, or else the functions in its lists of nothing but functions."""
     lists = [each for each in values.values() if isinstance(each, list | tuple) and each]
     of_functions = [each for each in lists if all(isinstance(it, FunctionType) for it in each)]
-    for value in [*found.values()] or of_functions:
+    library = ToolLibrary()
+    for value in [*filter(_has_tools, values.values())] or of_functions:
         library = library | library_of(value, by=shown)
     if not library:
         raise ConfigurationError(f"{shown} has no tools: decorate functions with @tool")
@@ -319,16 +323,7 @@ def _has_tools(value: object) -> bool:
 
 
 def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
-    """The library that a function was called with.
-
-    Args:
-        given: the library, or tools.
-        by: the name of the function, for errors.
-
-    Raises:
-        ArgumentError: it is neither.
-        ToolError: a function cannot be made into a tool, or two tools have the same name.
-    """
+    """The library that a function was called with, which errors name; see `ToolLibrary.of`."""
     if given is None:
         return empty_tool_library
     if isinstance(given, ToolLibrary):
@@ -337,7 +332,7 @@ def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
 
 
 def register_tool(name: str, tool: Tool, library: LibraryLike) -> ToolLibrary:
-    """A library with a tool added; it replaces a tool of the same name.
+    """A library with a tool added under its own name; it replaces a tool of the same name.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -357,7 +352,6 @@ def lookup_tool(name: str, library: LibraryLike) -> Tool | None:
 
 
 def _without(named: PMap[str, Any], names: Iterable[str]) -> PMap[str, Any]:
-    """The mapping without these names."""
     for name in named.keys() & {*names}:
         named = named.remove(name)
     return named
@@ -374,12 +368,7 @@ def _is_file(given: object) -> TypeGuard[str]:
 
 
 def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
-    """The tools that were given, by name; functions are made into tools.
-
-    Args:
-        given: tools, functions, and iterables of them.
-        named: what they are called in errors: the function and its parameter.
-    """
+    """The tools that were given, by name; functions are made into tools."""
     made: dict[str, Tool] = {}
     for each in _flat(given, named):
         found = tool_of_agent(each) if isinstance(each, Pattern) else tool_of_others(each)

@@ -53,9 +53,6 @@ def documentation_of(function: Callable[..., Any]) -> Documentation:
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """The parameters that a caller can still give; the keywords of a partial are hidden.
 
-    Raises:
-        ToolError: Python does not know the parameters.
-
     >>> str(signature_of(functools.partial(int.to_bytes, 5, length=2)))
     "(*, byteorder='big', signed=False)"
     """
@@ -79,15 +76,7 @@ def definition_of(function: Any) -> Any:
 
 
 def resolve_hints(holder: Any, **names: Any) -> dict[str, Any]:
-    """The type hints of a function or class; hints written as text are evaluated.
-
-    Args:
-        holder: the function or class.
-        names: names that its hints can use, in addition to those of its module.
-
-    Raises:
-        ToolError: a hint cannot be evaluated.
-    """
+    """The type hints of a function or class; those written as text may use more names, too."""
     try:
         return get_type_hints(holder, localns=names or None, include_extras=True)
     except NameError as error:
@@ -99,27 +88,16 @@ def resolve_hints(holder: Any, **names: Any) -> dict[str, Any]:
         raise ToolError(f"its type hints cannot be evaluated: {error}") from None
 
 
-# --- docstrings
-
-
 @frozen
 class Documentation:
-    """What a docstring says.
-
-    Attributes:
-        description: the text before the sections (arguments, results, errors, examples).
-        parameters: the descriptions of parameters or attributes, by name.
-    """
+    """What a docstring says before its sections, and of parameters or attributes by name."""
 
     description: str = ""
     parameters: dict[str, str] = field(factory=dict)
 
 
 def read_docstring(text: object) -> Documentation:
-    """Parse a docstring in the Google, NumPy or Sphinx style.
-
-    Doctests are for developers, so they are left out. Some objects have a ``__doc__`` that is
-    not a str: it counts as an empty docstring.
+    """Parse a docstring in the Google, NumPy or Sphinx style, without its doctests.
 
     >>> read_docstring('''Weather of a city.
     ...
@@ -130,6 +108,7 @@ def read_docstring(text: object) -> Documentation:
     """
     import docstring_parser  # only programs that make tools from functions need it
 
+    # some objects have a ``__doc__`` that is no str
     text = _without_doctests(inspect.cleandoc(text if isinstance(text, str) else ""))
     try:
         found = docstring_parser.parse(text)
@@ -188,9 +167,6 @@ def read_record(cls: Any) -> Record | None:
     Fields that the constructor does not take are left out. A field with a default factory is
     optional, but its default is not in the schema.
 
-    Raises:
-        ToolError: its hints cannot be resolved.
-
     >>> @frozen
     ... class Place:
     ...     name: str
@@ -214,9 +190,9 @@ def _dataclass(cls: Any, hints: dict[str, Any], said: dict[str, str]) -> Iterato
         if isinstance(hint, dataclasses.InitVar):
             raise ToolError(f'{cls.__name__}: "{name}" is an InitVar, which has no JSON form')
     for each in dataclasses.fields(cls):
+        name = each.name
         if each.init:
             required = each.default is NO_DEFAULT and each.default_factory is NO_DEFAULT
-            name = each.name
             yield Member(name, hints[name], required, each.default, said.get(name))
 
 

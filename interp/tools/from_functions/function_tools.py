@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from functools import partial
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin, overload
 
 from attrs import frozen
@@ -91,10 +92,8 @@ def tool(
     expect(description, (str, type(None)), "description", by="tool")
     expect(once, bool, "once", by="tool")
     expect(alone, bool, "alone", by="tool")
-    marks = {"once": once, "alone": alone}
-    if function is None:
-        return lambda decorated: _make_tool(decorated, name, description, **marks)
-    return _make_tool(function, name, description, **marks)
+    made = partial(_make_tool, name=name, description=description, once=once, alone=alone)
+    return made if function is None else made(function)
 
 
 def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:

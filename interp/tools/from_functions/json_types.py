@@ -49,13 +49,10 @@ _CONTAINERS: Final = ("builtins", "collections", "collections.abc")
 
 @frozen
 class JsonType:
-    """A Python type as JSON.
+    """A Python type as JSON: the schema of its values, and how they are read from JSON.
 
-    Attributes:
-        schema: the JSON Schema of its values.
-        read: makes the Python value from a JSON value that the schema accepts, or raises a
-            ValidationError. Python values of the type are returned unchanged, so that a tool can
-            be called with these, too.
+    What cannot be read is a ValidationError. Python values of the type stay as they are, so that a
+    tool can be called with these, too.
     """
 
     schema: dict[str, Json]
@@ -63,10 +60,7 @@ class JsonType:
 
 
 def json_type(hint: Any, mode: Mode = "validation") -> JsonType:
-    """A type hint as JSON.
-
-    Raises:
-        ToolError: the hint has no JSON form; the message names it.
+    """A type hint as JSON; one without a JSON form is a ToolError that names it.
 
     >>> json_type(dict[str, list[int] | None]).schema["additionalProperties"]
     {'anyOf': [{'type': 'array', 'items': {'type': 'integer'}}, {'type': 'null'}]}
@@ -80,9 +74,6 @@ def parameters_type(members: Iterable[Member]) -> JsonType:
 
     The JSON of a default is read as the default, which the hint might read as another value:
     ``Sequence[str] = ()`` as a list. Each call gets a copy, so that a function may change it.
-
-    Raises:
-        ToolError: a parameter has no JSON form; the message names it.
     """
     hints = _Hints("validation")
     record = Record(tuple(members), lambda values: values)
@@ -148,11 +139,7 @@ class _Hints:
         self._defaults: list[tuple[str, Any, Json]] = []
 
     def read(self, prepared: Any, name: str) -> JsonType:
-        """A hint that was prepared, as JSON.
-
-        Raises:
-            ToolError: it has no schema, or a type in it does not accept its default.
-        """
+        """A hint that was prepared, as JSON; each type in it has to accept its default."""
         made = _made(prepared, self._mode, name)
         for place, hint, written in self._defaults:
             accepted = _made(hint, self._mode)
@@ -164,11 +151,7 @@ class _Hints:
         return made
 
     def prepared(self, hint: Any) -> Any:
-        """The hint for pydantic.
-
-        Raises:
-            ToolError: it has no JSON form; the message names it.
-        """
+        """The hint for pydantic."""
         kind, args = typing.get_origin(hint) or hint, get_args(hint)
         if hint is Any or hint is object or hint is None:
             return hint
@@ -214,11 +197,7 @@ class _Hints:
     def record(self, name: str, record: Record, kind: str, cls: type | None = None) -> Any:
         """A TypedDict with the members of a record, that pydantic reads and `Record.make` converts.
 
-        Args:
-            name: its name.
-            record: the record.
-            kind: the word for a member in error messages.
-            cls: its class, if it has one.
+        Messages call a member by its kind.
         """
         from typing_extensions import TypedDict
 
@@ -374,13 +353,7 @@ V = TypeVar("V")
 
 @frozen
 class AnswerType(Generic[V]):
-    """A Python type that an answer has to be of.
-
-    Attributes:
-        name: its name, for messages.
-        pattern: the `Answer` that declares it in a program.
-        schema: its JSON Schema.
-    """
+    """A Python type that an answer has to be of: its `Answer` declares it in a program."""
 
     name: str
     pattern: Pattern
@@ -388,11 +361,7 @@ class AnswerType(Generic[V]):
     _read: Callable[[Json], V]
 
     def read(self, value: Json) -> V:
-        """The Python value of an answer.
-
-        Raises:
-            ValidationError: it is not of the type, or the type itself refuses it.
-        """
+        """The Python value of an answer; a ValidationError if the type refuses it."""
         try:
             check(self.schema, value)
             return self._read(value)
@@ -420,12 +389,7 @@ def answer_of(answer_type: Any) -> Pattern:
 
 
 def answer_type_of(answer_type: type[V] | Any, *, by: str) -> AnswerType[V]:
-    """A Python type as what an answer has to be, see `answer_of`.
-
-    Args:
-        answer_type: the type.
-        by: the function that was called with it, for its error.
-    """
+    """A Python type as what an answer has to be, see `answer_of`; errors name who asks."""
     name = answer_type.__name__ if isinstance(answer_type, type) else str(answer_type)
     try:
         made = json_type(answer_type)
@@ -450,16 +414,10 @@ _NO_KEYWORDS = ("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length
 
 
 def plain_schema(schema: dict[str, Any], name: str) -> dict[str, Json]:
-    """The schema with its definitions in place, but those that contain themselves.
+    """The schema of a named type with its definitions in place, but those that contain themselves.
 
-    Titles that pydantic makes of names are left out, and so are keywords that say nothing.
-
-    Args:
-        schema: what pydantic made.
-        name: the name of the type.
-
-    Raises:
-        ToolError: it has a constraint that does not apply to its type.
+    Titles that pydantic makes of names are left out, and so are keywords that say nothing. A
+    constraint that does not apply to its type is a ToolError.
 
     >>> plain_schema({"anyOf": [{"type": "null"}, {"type": "string"}], "title": "X"}, "X")
     {'type': ['string', 'null']}
@@ -510,5 +468,4 @@ def _plain(schema: Any, name: str, inline: dict[str, Any]) -> Any:
 
 
 def _bare(title: str) -> str:
-    """A name or title without what differs between the two."""
     return "".join(filter(str.isalnum, title.rpartition("__")[2])).lower()

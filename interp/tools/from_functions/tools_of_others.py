@@ -21,11 +21,7 @@ def is_of_others(value: object) -> bool:
 
 
 def tool_of_others(value: Any) -> Tool | None:
-    """Make a tool of the tool of another framework; None for anything else.
-
-    Raises:
-        ToolError: it cannot be called here, or a part of it is not what the framework says.
-    """
+    """Make a tool of the tool of another framework; None for anything else."""
     framework = _framework_of(value)
     if framework is None:
         return None
