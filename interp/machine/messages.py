@@ -185,6 +185,11 @@ def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
     return expect_all(calls, ToolCall, "tool_calls", by="Message")
 
 
+def _plain(text: str) -> str:
+    """A text without the class of somebody's own, as an enum has it: schemas take plain texts."""
+    return str.__str__(text) if isinstance(text, str) else text
+
+
 @frozen(cache_hash=True)
 class Message:
     """A message of a conversation.
@@ -208,7 +213,7 @@ class Message:
     """
 
     role: MessageRole = field(validator=_is(Role, FunctionRole))
-    content: str = field(validator=_is(str))
+    content: str = field(converter=_plain, validator=_is(str))
     tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
     call_id: str | None = field(default=None, validator=_is(*_TEXT))
     refused: bool = field(default=False, validator=_is(bool))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import interp
+from interp import Message, UserRole
 
 # --- how they are shown
 
@@ -36,3 +39,13 @@ def test_a_notebook_never_takes_a_conversation_as_html() -> None:
         assert "&lt;script&gt; there" in form["text/html"]
         assert "greet(name: &quot;&lt;b&gt;&quot;)" in form["text/html"]
         assert not {"<script>", "<b>", "<i>"} & set(form["text/html"].split())
+
+
+def test_a_text_of_a_class_of_its_own_is_a_plain_text_of_a_message() -> None:
+    class Verdict(StrEnum):
+        GOOD = "good"
+
+    said = Message(UserRole, Verdict.GOOD)
+
+    assert type(said.content) is str
+    assert repr(said.content) == "'good'"
