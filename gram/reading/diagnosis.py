@@ -8,7 +8,6 @@ reading itself need not remember what only an error asks for.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
@@ -40,6 +39,8 @@ CLOSERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 @cache
 def words() -> dict[str, Any]:
     """What is in ``hints.toml``, with the names and numbers of the grammar."""
+    import tomllib  # imported late: most texts have no faults
+
     text = Path(__file__).with_name("hints.toml").read_text(encoding="utf-8")
     number, name = r"(?<![\w.])-?\d+(?:\.\d+)?", terminal("SYMBOL").pattern
     return tomllib.loads(text.replace("NUMBER", number).replace("NAME", name))

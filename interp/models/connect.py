@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from gram import GramEncodeError
-from gram.display import visible
 from gram.errors import expect
 from lenses_ext import Model
 
@@ -225,6 +224,8 @@ def _names_in(text: str, where: str) -> Iterator[str]:
     if not isinstance(listed, list):
         said = f"{where} gave no list of models: {quoted(text) if text.strip() else 'nothing'}"
         raise ModelError(f"{without_keys(said)}\n  hint: {_NO_LIST}")
+    from gram.display import visible  # imported late: requests show nothing
+
     for each in listed:
         if isinstance(each, Mapping):
             keys = ("id", "name", "model")  # the best first

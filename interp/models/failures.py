@@ -13,7 +13,6 @@ import asyncio
 import json
 import logging
 import re
-import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
@@ -45,6 +44,8 @@ _LOOKED_AT: Final = 20_000  # characters, from which the quote is taken
 
 @cache
 def _table() -> dict[str, Any]:
+    import tomllib  # imported late: most requests go well
+
     return tomllib.loads(Path(__file__).with_name("failures.toml").read_text(encoding="utf-8"))
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,6 @@ _INTRODUCED = re.compile(
     re.IGNORECASE,
 )
 _OF_PERSON = re.compile("name|person|guest|recipient|friend|^(?:who|whom|user|to)$", re.IGNORECASE)
-_TABLE = tomllib.loads(Path(__file__).with_name("rehearsal.toml").read_text(encoding="utf-8"))
-_GREETINGS = frozenset(_TABLE["greetings"].split())
-_COMMON = frozenset(_TABLE["common"].split())
-_SAME = dict.fromkeys(_TABLE["like_hello"].split(), "hello")
 _NOBODY = "world"  # who is greeted where no name was said
 
 _NULL = {"type": "null"}
@@ -52,6 +48,17 @@ _DEEPEST = 20  # a type that always holds another of its kind has no end
 _MOST_VALUES = 1_000  # and one that holds two of them doubles with each level
 _MOST_ITEMS = 100
 _MOST_CHARACTERS = 10_000
+
+
+@cache
+def _table() -> dict[str, Any]:
+    import tomllib  # imported late: most runs ask a model
+
+    return tomllib.loads(Path(__file__).with_name("rehearsal.toml").read_text(encoding="utf-8"))
+
+
+def _listed(kind: str) -> frozenset[str]:
+    return frozenset(_table()[kind].split())
 
 
 class Filling:
@@ -160,7 +167,7 @@ class Filling:
         said = self._said[0]
         if _OF_PERSON.search(name) and _beside_greeting(said) is not None:
             said = _NOBODY
-        text: str = _TABLE["formats"].get(str(schema.get("format")), said)
+        text: str = _table()["formats"].get(str(schema.get("format")), said)
         text = text.ljust(min(int(schema.get("minLength", 0)), _MOST_CHARACTERS), "…")
         longest = schema.get("maxLength")
         return text if longest is None else text[: int(longest)]
@@ -210,7 +217,7 @@ def _names_in(text: str) -> Iterator[str]:
 def _beside_greeting(text: str) -> list[str] | None:
     """The words of a text that are no greeting; None if none of them is one."""
     words = re.findall(_SPOKEN, text)
-    others = [word for word in words if word.lower() not in _GREETINGS]
+    others = [word for word in words if word.lower() not in _listed("greetings")]
     return None if len(others) == len(words) else others
 
 
@@ -281,4 +288,5 @@ def _words(text: str) -> set[str]:
     text = _GREETING.sub("hello", text)
     words = (match[0].lower() for match in _WORD.finditer(text))
     plain = (word.removesuffix("s") if len(word) > 3 else word for word in words)
-    return {_SAME.get(word, word) for word in plain} - _COMMON
+    greetings = _listed("like_hello")
+    return {"hello" if word in greetings else word for word in plain} - _listed("common")
