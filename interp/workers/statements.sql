@@ -106,12 +106,26 @@ WHERE status IN ('queued', 'running', 'stopped', 'waiting')
 GROUP BY 1
 
 -- name: waiting
+-- Only the first turn of a conversation can go on, see first_turns.
 SELECT count(*), (array_agg(id ORDER BY since))[1], coalesce({clock} - min(since), 0)
 FROM (
-    SELECT id, greatest(due, CASE status WHEN 'queued' THEN created ELSE changed END) AS since
-    FROM gram_runs
-    WHERE queue IS NOT NULL AND status IN ('queued', 'stopped') AND due <= {clock}
+    SELECT
+        id, status, due,
+        greatest(due, CASE status WHEN 'queued' THEN created ELSE changed END) AS since,
+        row_number() OVER (
+            PARTITION BY conversation, CASE WHEN conversation IS NULL THEN id END
+            ORDER BY
+                status <> 'running' OR leased_until < {clock}, status = 'queued', created, id
+        ) AS turn
+    FROM gram_runs AS r
+    WHERE status IN ('queued', 'running', 'stopped', 'waiting')
+        AND (queue IS NOT NULL OR status = 'running' AND leased_until >= {clock})
+        AND (status = 'queued' OR NOT EXISTS (
+            SELECT 1 FROM gram_conversations AS talk
+            WHERE talk.name = r.conversation AND talk.size <> r.messages
+        ))
 ) AS each
+WHERE turn = 1 AND status IN ('queued', 'stopped') AND due <= {clock}
 
 -- name: seen
 INSERT INTO gram_workers AS worker (id, channel, seen, looked, process, queues, leaves)

@@ -21,7 +21,7 @@ from interp.history import RunStore
 from interp.history.records import note_line
 from interp.history.stores import StoredRun
 from interp.machine import Request, pending
-from interp.workers import RunQueue, cancel_run, decide_run, postgres_of
+from interp.workers import RunQueue, cancel_run, decide_run, overview, postgres_of
 from interp.workers.driving import Driver
 from interp.workers.looking import seen
 from interp.workers.queue import LaterError
@@ -179,13 +179,18 @@ def test_turns_of_a_conversation_are_in_order(store: RunStore, model_server: Mod
 
 def test_a_run_comes_back_when_it_is_approved(store: RunStore, model_server: ModelServer) -> None:
     will_work(model_server, 0)
-    run = submit(WORKING, "Work.", store=store, policy=ask_all)
+    run = submit(WORKING, "Work.", store=store, policy=ask_all, conversation="talk")
     with working(store, some_work, at_once=1):
         until(lambda: store.row(run).status == "waiting")
         until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
+        later = [
+            submit(TALKER, "And?", store=store, model=OFFLINE, conversation="talk")
+            for _ in range(2)
+        ]
+        assert overview(store).oldest is None  # its next turns cannot go on either
         assert not store.recorded(run).tools_used
         decide_run(store, run, True)
-        until(ended(store, run))
+        until(ended(store, run, *later))
     assert [each.result for each in store.recorded(run).tools_used] == ["worked"]
 
 
@@ -256,6 +261,9 @@ def test_turns_whose_conversation_has_gone_on_fail_and_keep_none_waiting(store: 
         claim.let_go("stopped", interp.Usage(None, None))
     interp.run(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
     following = submit(TALKER, "Hello", **talk)
+    submit(TALKER, "Hello again", **talk)
+    assert overview(store).waiting == 1
+    assert overview(store).oldest == following
     with working(store):
         until(ended(store, following))
         until(lambda: {store.row(run).status for run in turns} == {"failed"})
