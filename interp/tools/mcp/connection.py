@@ -43,14 +43,9 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its warnings 
 
 @define(eq=False)
 class Connection:
-    """The connection to one server: its tools, and calls of them.
+    """The connection to one server: its tools by name, and calls of them.
 
-    Args:
-        server: the server.
-        start_seconds: how long it may take to answer first and to list its tools.
-
-    Attributes:
-        tools: the tools as the server listed them, by name.
+    The server has so many seconds to answer first and to list its tools.
     """
 
     server: McpServer
@@ -156,11 +151,7 @@ class Connection:
             return client
 
     async def _started(self) -> tuple[Client, dict[str, types.Tool]]:
-        """Start the server or connect to it, and list its tools.
-
-        Raises:
-            ConfigurationError: that failed, or took too long.
-        """
+        """Start the server or connect to it, and list its tools, in time."""
         lines = ErrorLines(str(self.server)) if self.server.command else None
         started: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._keeper = asyncio.create_task(self._keep(started, lines))
@@ -192,7 +183,6 @@ class Connection:
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:
-    """Cancel a task, and wait until it has ended."""
     task.cancel()
     await asyncio.wait([task])
 
@@ -291,14 +281,7 @@ def why_unreadable(error: MCPError) -> str:
 def start_failure(
     server: McpServer, error: BaseException, seconds: float, last_lines: str
 ) -> ConfigurationError:
-    """Why a server cannot be used, in one message that names it.
-
-    Args:
-        server: the server.
-        error: what was raised.
-        seconds: how long it had.
-        last_lines: what it wrote last to its standard error.
-    """
+    """Why a server cannot be used, after so many seconds, with what it wrote last to its errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ConfigurationError):

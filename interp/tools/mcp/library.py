@@ -107,11 +107,7 @@ class McpLibrary:
 
 
 def library_of(connections: Sequence[Connection]) -> ToolLibrary:
-    """The tools of servers.
-
-    Raises:
-        ConfigurationError: a tool has a schema that is none.
-    """
+    """The tools of servers."""
     found = look_alikes(name for each in connections for name in each.tools)
     if found:
         servers = " and ".join(str(each.server) for each in connections)

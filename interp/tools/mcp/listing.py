@@ -29,14 +29,14 @@ MOST_TOOLS: Final = 2_000
 MOST_PAGES: Final = 500
 LONGEST_NAME: Final = 128
 LONGEST_DESCRIPTION: Final = 50_000
+MOST_ANSWERED: Final = 1_000_000  # characters of a result
+MOST_SAID: Final = 2_000  # characters of a message of a server that are shown
+LONGEST_MESSAGE: Final = 16 * 1024 * 1024  # bytes of an answer over HTTP
+TOO_LONG: Final = f"the answer has more than {LONGEST_MESSAGE:,} bytes"
 
 
 async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
-    """All tools of a server, by name.
-
-    Args:
-        client: the connection to it.
-        server: what messages call it.
+    """All tools of a server, by name; ``server`` is what messages call it.
 
     Raises:
         ConfigurationError: it lists a tool twice, tools that are none, or too many.
@@ -90,10 +90,6 @@ def _require_sane(tool: types.Tool, server: str) -> None:
         )
 
 
-MOST_ANSWERED: Final = 1_000_000
-"""How many characters a result may have."""
-
-
 def result_of(answer: CallToolResult) -> Json | ToolResult:
     """The structured content of an answer, or else its texts; and the files that are in it.
 
@@ -143,15 +139,6 @@ def _part(part: ContentBlock) -> tuple[str, File | None]:
     return words, file if is_taken else None
 
 
-MOST_SAID: Final = 2_000
-"""How many characters of a message of a server are shown."""
-
-LONGEST_MESSAGE: Final = 16 * 1024 * 1024
-"""How many bytes of an answer over HTTP are read."""
-
-TOO_LONG: Final = f"the answer has more than {LONGEST_MESSAGE:,} bytes"
-
-
 def visible(text: str) -> str:
     """The text with its harmful characters, and half ones, as escapes.
 
@@ -168,12 +155,7 @@ def said(text: str, most: int = MOST_SAID) -> str:
 
 
 def fault_in(error: Any, *path: str) -> str:
-    """What pydantic found wrong: the part, and the reason.
-
-    Args:
-        error: its ``ValidationError``.
-        path: what the part is in.
-    """
+    """What pydantic found wrong below a path: the part, and the reason."""
     first = error.errors(include_url=False)[0]
     return said(f"{'.'.join([*path, *map(str, first['loc'])]) or 'it'}: {first['msg']}")
 
@@ -198,8 +180,7 @@ _LOOKS_LIKE: Final = str.maketrans(
 
 _ALIKE: Final = str.maketrans("01|i", "olll")
 
-_BETWEEN: Final = ("Pc", "Pd", "Zs")
-"""Dashes, underscores and blanks."""
+_BETWEEN: Final = ("Pc", "Pd", "Zs")  # dashes, underscores and blanks
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -220,10 +201,8 @@ def look_alikes(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _looks(name: str) -> str:
-    """What names that look alike have in common."""
     plain = normalize("NFKD", normalize("NFKC", name).translate(_LOOKS_LIKE).casefold())
-    letters = "".join(
-        "_" if category(char) in _BETWEEN else char for char in plain if category(char) != "Mn"
-    )
+    kinds = ((char, category(char)) for char in plain)
+    letters = "".join("_" if kind in _BETWEEN else char for char, kind in kinds if kind != "Mn")
     alike = letters.translate(_LOOKS_LIKE).translate(_ALIKE)
     return alike.replace("rn", "m").replace("vv", "w").replace("cl", "d")

@@ -56,12 +56,11 @@ class _Entry(TypedDict, total=False):
 
 @frozen
 class McpServer:
-    """How to reach one MCP server.
+    """How to reach one MCP server: at its address, or by a command.
 
     Attributes:
         name: what messages call it.
-        command: the program and its arguments; empty for a server with an address.
-        url: its address, or None for a server that is a command.
+        command: the program and its arguments.
         environment: variables for the command, beside a few harmless ones such as ``PATH``.
         folder: where the command runs, or None for the current folder.
         headers: what every request to the address carries.

@@ -38,11 +38,7 @@ _LONGEST_TARGET: Final = 200
 
 
 async def call(operation: Operation, arguments: Mapping[str, Json]) -> Json:
-    """Call an operation and return what it answers: JSON, text, or None for nothing.
-
-    Args:
-        operation: the operation.
-        arguments: the arguments, checked.
+    """Call an operation with checked arguments; return its JSON, its text, or None for nothing.
 
     Raises:
         ToolError: an argument cannot be sent, or the answer is no success.
@@ -134,15 +130,8 @@ def _text(response: httpx2.Response, body: bytes, kind: str) -> str:
     return f"[{visible(kind) or 'no type'}: {len(body):,} bytes that are no text]"
 
 
-# --- the values of a request
-
-
 def in_path(parameter: ApiParameter, value: Json) -> str:
-    """A value as a part of a path.
-
-    Raises:
-        ToolError: it would be another path.
-    """
+    """A value as a part of a path, which has to stay the same path."""
     parts = _parts(parameter, value)
     text = ",".join(map(_escaped, parts))
     if not text:
@@ -172,11 +161,7 @@ def _deep_pairs(name: str, value: Json) -> Iterator[tuple[str, str]]:
 
 
 def in_header(parameter: ApiParameter, value: Json) -> str:
-    """A value as a header.
-
-    Raises:
-        ToolError: it is not printable ASCII, or an item of a list has a comma.
-    """
+    """A value as a header: printable ASCII, items of a list without commas."""
     parts = _parts(parameter, value)
     if isinstance(value, list) and any("," in each for each in parts):
         raise ToolError(f'"{parameter.key}" is sent with commas: an item with one cannot be sent')
@@ -195,7 +180,6 @@ def _in_body(body: ApiParameter, value: Json) -> bytes:
 
 
 def _parts(parameter: ApiParameter, value: Json) -> list[str]:
-    """The texts of a value: of a list its items, else one."""
     if isinstance(value, dict):
         raise ToolError(f'"{parameter.key}" is an object, which is not sent in a {parameter.place}')
     return [_plain(one) for one in (value if isinstance(value, list) else [value])]
@@ -249,15 +233,8 @@ def has_dots(path: str) -> bool:
     return True  # nobody writes this but to hide something
 
 
-# --- over the network
-
-
 def fetch(address: str, max_bytes: int) -> bytes:
-    """Get a document from its address.
-
-    Raises:
-        ConfigurationError: it cannot be fetched.
-    """
+    """Get a document from its address."""
     try:
         response, body = waited_for(
             lambda: _received(
@@ -282,11 +259,7 @@ async def _received(
     seconds: float,
     max_bytes: int,
 ) -> tuple[httpx2.Response, bytes]:
-    """The answer to a request and its bytes; of more than the most, the beginning.
-
-    Raises:
-        ToolError: none came in time, or the connection failed.
-    """
+    """The answer to a request and its bytes; of more than the most, the beginning."""
     body, pace = bytearray(), Pace()
     try:
         async with asyncio.timeout(seconds), opened as client:
@@ -305,8 +278,7 @@ async def _received(
 
 
 def _new_client() -> httpx2.AsyncClient:
-    """A client, kept as long as the event loop; it follows no redirects and keeps no cookies."""
-    return httpx2.AsyncClient(cookies=no_cookies())
+    return httpx2.AsyncClient(cookies=no_cookies())  # it follows no redirects by itself
 
 
 class _WithoutKeys(logging.Filter):

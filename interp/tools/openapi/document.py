@@ -1,7 +1,4 @@
-"""OpenAPI documents: read from a file, an address or a mapping, with their references.
-
-And what is called of them: an operation with its parameters and keys.
-"""
+"""OpenAPI documents, their references and schemas, and what is called of them."""
 
 from __future__ import annotations
 
@@ -34,13 +31,7 @@ _LONGEST_SHOWN: Final = 200  # characters of a document in a message
 
 @frozen
 class ApiDocument:
-    """A document of OpenAPI 3.0, 3.1 or 3.2.
-
-    Attributes:
-        root: the whole document.
-        place: where it was read from, for messages.
-        address: its own address, which servers may be relative to, or None.
-    """
+    """A document of OpenAPI 3.0, 3.1 or 3.2, and where it is; servers may be relative to it."""
 
     root: dict[str, Json]
     place: str
@@ -52,11 +43,7 @@ class ApiDocument:
         return str(self.root["openapi"]).startswith("3.0")
 
     def followed(self, value: Json, path: str) -> dict[str, Json]:
-        """An object of the document, behind its references.
-
-        Raises:
-            ConfigurationError: a reference leads nowhere or out of the document, or it is none.
-        """
+        """An object of the document, behind its references; anything else is a fault."""
         for _ in range(_MOST_STEPS):
             if not isinstance(value, dict):
                 raise self.fault(path, f"expected an object, found {type(value).__name__}")
@@ -66,11 +53,7 @@ class ApiDocument:
         raise self.fault(path, "its references lead in a circle")
 
     def referred(self, reference: Json, path: str) -> Json:
-        """What a reference names.
-
-        Raises:
-            ConfigurationError: it leads nowhere, or out of the document.
-        """
+        """What a reference names; one that leads nowhere, or out of the document, is a fault."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             hint = "bundle its files into one, for example with redocly bundle"
             said = f'"$ref" to {reference!r} is not in this document'
@@ -95,11 +78,7 @@ class ApiDocument:
         return found
 
     def operations(self) -> Iterator[Found]:
-        """All operations of the document, as they stand there.
-
-        Raises:
-            ConfigurationError: the paths are no object.
-        """
+        """All operations of the document, as they stand there."""
         for path, given in self.followed(self.root.get("paths") or {}, "$.paths").items():
             if path.startswith("/"):
                 item = self.followed(given, f'$.paths["{path}"]')
@@ -148,9 +127,7 @@ def read_document(
 ) -> ApiDocument:
     """Read a document: a mapping, a file of JSON or YAML, or an address that begins with http.
 
-    Args:
-        document: the document.
-        fetch: gets what is at an address, and refuses more than so many bytes.
+    What is at an address is fetched, up to so many bytes.
 
     Raises:
         OSError: a file cannot be read.
@@ -195,11 +172,7 @@ class Schemas:
         self._names: dict[str, str] = {}  # by what refers to them
 
     def definitions(self) -> dict[str, Json]:
-        """What the schemas refer to, and what that refers to, by name.
-
-        Raises:
-            ConfigurationError: a reference leads nowhere, or out of the document.
-        """
+        """What the schemas refer to, and what that refers to, by name."""
         made: dict[str, Json] = {}
         while missing := {ref: name for ref, name in self._names.items() if name not in made}:
             for reference, name in missing.items():
@@ -266,7 +239,7 @@ class ApiParameter:
             name of a body is its media type.
         explode: whether a query has the items of a list one by one.
         is_deep: whether each value in a query has the names that lead to it: ``filter[from]=1``.
-        fields: the fields of a form that say how they are written.
+        fields: those of a form that say how they are written.
     """
 
     key: str
@@ -279,12 +252,7 @@ class ApiParameter:
 
 @frozen
 class ApiKey:
-    """A key as requests carry it.
-
-    Attributes:
-        place, name: where it is sent: query or header, and its name there.
-        value: the text.
-    """
+    """A key as requests carry it, in a query or a header."""
 
     place: str
     name: str
@@ -305,21 +273,12 @@ class Access:
 
 @frozen
 class Operation:
-    """An operation, ready to be called.
-
-    Attributes:
-        method, path: the request.
-        parameters: the parameters, and the body among them.
-        server: the address of the server, which is allowed.
-        keys: the keys that it is called with.
-        missing: the schemes that a key is missing for.
-        access: how all operations of the document are called.
-    """
+    """An operation, ready to be called: at a server that is allowed, with its keys."""
 
     method: str
     path: str
-    parameters: Sequence[ApiParameter]
+    parameters: Sequence[ApiParameter]  # and the body among them
     server: str
     keys: Sequence[ApiKey]
-    missing: Sequence[str]
+    missing: Sequence[str]  # the schemes that a key is missing for
     access: Access

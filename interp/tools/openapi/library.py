@@ -21,18 +21,8 @@ from ...models import is_address as is_server
 from ...secrets import hide
 from ..implementation import Tool
 from ..library import ToolLibrary
-from .document import (
-    FORM,
-    LONGEST_NAME,
-    Access,
-    ApiDocument,
-    ApiKey,
-    ApiParameter,
-    Found,
-    Operation,
-    Schemas,
-    read_document,
-)
+from . import document as documents
+from .document import FORM, Access, ApiDocument, ApiKey, ApiParameter, Found
 
 _MOST_BYTES: Final = 1_000_000
 
@@ -90,7 +80,7 @@ def openapi_library(
     expect(seconds, (int, float), "seconds", by=by)
     expect(max_bytes, int, "max_bytes", by=by)
     expect(tell, Callable, "tell", by=by)
-    api = read_document(document, _fetch)
+    api = documents.read_document(document, _fetch)
     access = Access(server, allowed, _read_keys(api, keys or {}), seconds, max_bytes)
     tools: dict[str, Tool] = {}
     faults: list[ConfigurationError] = []
@@ -131,16 +121,8 @@ def _fetch(address: str, max_bytes: int) -> bytes:
     return fetch(address, max_bytes)
 
 
-# --- operations
-
-
 def _read(api: ApiDocument, found: Found, access: Access) -> tuple[Tool, list[str]]:
-    """The tool of an operation, and what the model cannot give it, in words.
-
-    Raises:
-        ConfigurationError: the document has a fault there, it takes something that a model cannot
-            write, or its server is not allowed.
-    """
+    """The tool of an operation, and what the model cannot give it, in words."""
     try:
         return _tool(api, found, api.followed(found.item[found.method], found.at), access)
     except ToolError as error:
@@ -154,7 +136,7 @@ def _tool(
     api: ApiDocument, found: Found, operation: dict[str, Json], access: Access
 ) -> tuple[Tool, list[str]]:
     at, method, path = found.at, found.method.upper(), found.path
-    schemas = Schemas(api, at)
+    schemas = documents.Schemas(api, at)
     properties: dict[str, Json] = {}
     required: list[str] = []
     unsent: list[str] = []
@@ -179,7 +161,7 @@ def _tool(
     in_path = {each.name for each in parameters if each.place == "path"}
     if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
         raise api.fault(at, f"no parameter is declared for {{{min(missing)}}} in its path")
-    ready = Operation(
+    ready = documents.Operation(
         method,
         path,
         parameters,
@@ -268,16 +250,15 @@ def _kind(content: dict[str, Json]) -> str | None:
 
 
 def _encoding(media: dict[str, Json] | None) -> dict[str, Json]:
-    """How the fields of a form are written, where it says so."""
     return (media or {}).get("encoding") or {}
 
 
 def _parameter(given: dict[str, Json], taken: Collection[str]) -> tuple[ApiParameter, Json]:
     """A parameter or a body that can be sent, and its schema."""
     name, place, schema = given["name"], given["in"], given.get("schema")
-    key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:LONGEST_NAME] or "_"
+    key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[: documents.LONGEST_NAME] or "_"
     if key in taken:
-        key = "request_body" if place == "body" else f"{key}_{place}"[-LONGEST_NAME:]
+        key = "request_body" if place == "body" else f"{key}_{place}"[-documents.LONGEST_NAME :]
     while key in taken:
         key += "_"
     if place != "body":
@@ -314,9 +295,6 @@ def _result(api: ApiDocument, operation: dict[str, Json], at: str) -> dict[str, 
 
 
 _TYPES: Final = ("string", "integer", "number", "boolean", "object", "array")
-
-
-# --- keys
 
 
 def _read_keys(api: ApiDocument, keys: Mapping[str, str]) -> dict[str, ApiKey]:
@@ -372,17 +350,11 @@ def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
     return None
 
 
-# --- servers
-
-
 def _server(api: ApiDocument, found: Found, operation: dict[str, Json], access: Access) -> str:
-    """The first address of an operation that may be called.
+    """The first address of an operation that may be called; it is a fault if there is none.
 
     Without a word about hosts, a document that was fetched may name its own alone: who serves
     it could send keys and arguments to another one any day.
-
-    Raises:
-        ConfigurationError: there is none.
     """
     own = operation.get("servers") or found.item.get("servers") or api.root.get("servers")
     if own and not (isinstance(own, list) and all(isinstance(each, dict) for each in own)):
