@@ -15,9 +15,9 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import closing, nullcontext
 from contextvars import ContextVar, copy_context
-from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
+from weakref import ref
 
 from .clocks import GRACE, clock_within, look_at_error
 
@@ -136,12 +136,10 @@ class _Work:
     def __init__(self, function: Callable[[], Any]) -> None:
         self.is_inside_other = _inside.get() is not None
         self.turn: Future[None] = Future()
-        self.places: list[bool] = []  # the one that it takes among those that work
         self.outcome: Future[Any] = Future()
         self.when_left_behind: list[Callable[[], object]] = []
         self._function = function
         self._context = copy_context()
-        self._context.run(_inside.set, self)
 
     def begin(self) -> None:
         """Run the function in an idle thread, or in a new one."""
@@ -156,6 +154,7 @@ class _Work:
         """Run the function to its end, in the thread; returns what tells whoever waits for it."""
         context, function = self._context, self._function
         del self._context, self._function  # the context holds this work: a cycle is garbage later
+        context.run(_inside.set, self)
         try:
             result = context.run(function)
         except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
@@ -177,19 +176,18 @@ _inside: ContextVar[_Work | None] = ContextVar("_inside", default=None)
 class _Workers:
     """Who works and who waits for a turn, in the order in which they came.
 
-    Nothing here takes a lock, for the same reason as in `loops`: each step on a list is whole. No
-    place is lost where Ctrl-C comes between two steps: in the main thread it goes from list to list
-    in one.
+    Nothing here takes a lock, for the same reason as in `loops`: each step on a collection is
+    whole. Places are taken by weak references: what Ctrl-C has cut off from its end has none.
     """
 
     def __init__(self) -> None:
         self.idle: list[SimpleQueue[_Work]] = []
-        self._free = [True] * MOST_THREADS
+        self._working: set[ref[_Work]] = set()
         self._waiting: deque[_Work] = deque()
 
     def queue(self, work: _Work) -> None:
         """Give some work its turn as soon as that may be."""
-        if work.is_inside_other or (not self._waiting and _moved(self._free, work.places)):
+        if work.is_inside_other or (not self._waiting and self._has_place(work)):
             work.turn.set_result(None)
         else:
             self._waiting.append(work)
@@ -197,12 +195,19 @@ class _Workers:
 
     def release(self, work: _Work) -> None:
         """Count some work no longer: it has ended, or is left behind."""
-        work.turn.cancel()  # if it still waits for it
-        _moved(work.places, self._free)
+        self._working.discard(ref(work))
         self._give_turns_elsewhere()
 
+    def _has_place(self, work: _Work) -> bool:
+        self._working.add(ref(work, self._working.discard))
+        if len(self._working) <= MOST_THREADS:  # looked at last: others may come at once
+            return True
+        self._working.discard(ref(work))
+        return False
+
     def _give_turns_elsewhere(self) -> None:
-        if not self._waiting or not self._free:
+        """Give turns where no Ctrl-C comes between two steps."""
+        if not self._waiting:
             return
         if threading.current_thread() is threading.main_thread():
             threading.Thread(target=self._give_turns, daemon=True).start()
@@ -210,30 +215,16 @@ class _Workers:
             self._give_turns()
 
     def _give_turns(self) -> None:
-        while self._waiting:
-            try:
-                place = self._free.pop()
-            except IndexError:
-                return
+        while self._waiting and len(self._working) < MOST_THREADS:
             try:
                 work = self._waiting.popleft()
             except IndexError:
-                self._free.append(place)
-                continue  # more may have come meanwhile
-            work.places.append(place)  # before its turn, from which on it may be released
-            if work.turn.set_running_or_notify_cancel():
+                return
+            if not self._has_place(work):
+                self._waiting.appendleft(work)
+            elif work.turn.set_running_or_notify_cancel():
                 work.turn.set_result(None)
-            else:
-                _moved(work.places, self._free)
-
-
-def _moved(source: list[bool], target: list[bool]) -> bool:
-    """Move one place to another list, in a step that is whole; returns whether there was one."""
-    try:
-        target.extend(islice(iter(source.pop, None), 1))
-    except IndexError:
-        return False
-    return True
+            del work  # where nobody waits for it any more, its place is free
 
 
 _workers = _Workers()

@@ -280,6 +280,34 @@ def test_as_many_threads_work_whatever_line_was_interrupted(calls: int) -> None:
 
 
 @cut_coroutines
+def test_no_place_is_lost_where_the_end_of_a_call_that_never_began_is_interrupted() -> None:
+    async def cancelled(line: int) -> int:
+        may_end = threading.Event()
+        working = [asyncio.ensure_future(call_in_thread(may_end.wait)) for _ in range(MOST_THREADS)]
+        await asyncio.sleep(0)
+        late = asyncio.ensure_future(call_in_thread(lambda: None))
+        await asyncio.sleep(0)
+        may_end.set()
+        time.sleep(0.02)  # it has its turn, which the loop does not know yet
+        late.cancel()
+        with Interrupting(line) as counting:
+            await asyncio.gather(late, return_exceptions=True)
+        await asyncio.gather(*working)
+        return counting.passed
+
+    async def all_at_once() -> None:
+        together = threading.Barrier(MOST_THREADS, timeout=20)
+        await asyncio.gather(*(call_in_thread(together.wait) for _ in range(MOST_THREADS)))
+
+    count = until_complete(cancelled(-1))
+    for line in range(1, count + 1):
+        with suppress(KeyboardInterrupt):
+            until_complete(cancelled(line))
+
+    until_complete(all_at_once())
+
+
+@cut_coroutines
 def test_a_run_whose_loop_was_closed_in_the_middle_goes_on() -> None:
     may_end = threading.Event()
     begun = begin(AGENT, "hi", waiting_for(may_end), model=ByTurn(), match="types")
