@@ -20,7 +20,7 @@ from contextvars import ContextVar, copy_context
 from math import inf
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from .clocks import GRACE, stopped
 from .threads import FromOutside, as_outcome, call_in_thread, when_left_behind
@@ -111,7 +111,7 @@ def waited_for(make: Callable[[], Awaitable[T]], caller: Caller | None = None) -
         caller: what has this thread call functions; a new one by default.
     """
     caller = caller or Caller()
-    begun = _Begun(_ours.running(), make)
+    begun = _Begun(_running(_OURS).loop, make)
     token = _caller.set(caller)
     try:
         when_left_behind(begun.cancel)
@@ -159,26 +159,27 @@ def work_on(items: Iterable[T], work: Callable[[T], Awaitable[None]], jobs: int)
 
     An error of one, or Ctrl-C, stops those that go on, and is raised.
     """
-    waited_for(lambda: _work_on(deque(items), work, jobs))
+    left = deque(items)
 
-
-async def _work_on(items: deque[T], work: Callable[[T], Awaitable[None]], jobs: int) -> None:
     async def worker() -> None:
-        while items:
-            await work(items.popleft())
+        while left:
+            await work(left.popleft())
 
-    workers = [asyncio.ensure_future(worker()) for _ in range(min(jobs, len(items)))]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for each in workers:
-            each.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    async def all_of_them() -> None:
+        workers = [asyncio.ensure_future(worker()) for _ in range(min(jobs, len(left)))]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for each in workers:
+                each.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+    waited_for(all_of_them)
 
 
 def is_in_own_loop() -> bool:
     """Whether this code runs in the loop of the process, for which a thread waits."""
-    return _ours.is_here
+    return _threads.get(_OURS) is threading.current_thread()
 
 
 async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
@@ -187,7 +188,7 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
     Below a blocking call that is the second loop; else it is the loop that runs, the user's own.
     """
     inner = asyncio.ensure_future(
-        _ended(await _of_user.begun(make)) if _ours.is_here else _awaited(make)
+        _ended(await _begun_for_user(make)) if is_in_own_loop() else _awaited(make)
     )
     try:
         return await inner
@@ -231,7 +232,7 @@ async def in_waiting_thread(function: Callable[[], T]) -> T:
 
     Where none does, since the run goes on in the user's own loop, a worker thread calls it.
     """
-    caller = _caller.get() if _ours.is_here else None
+    caller = _caller.get() if is_in_own_loop() else None
     return await (call_in_thread(function) if caller is None else caller.call(function))
 
 
@@ -290,108 +291,89 @@ class _Begun(Generic[T]):
             self._loop.call_soon_threadsafe(cancel)
 
 
-class _Running(NamedTuple):
-    """An event loop and the thread that it runs in."""
-
-    loop: asyncio.AbstractEventLoop
-    thread: threading.Thread
-
-
-class _LoopThread:
-    """An event loop in a daemon thread, which begins when it is asked for.
-
-    Nothing here takes a lock: Ctrl-C may come at any line of a thread that waits for a coroutine,
-    also before a lock is let go.
-    """
+class _LoopThread(threading.Thread):
+    """A daemon thread that runs an event loop until it is stopped; then its tasks are cancelled."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._made: dict[str, _Running] = {}
+        super().__init__(name=name, daemon=True)
+        self.loop = asyncio.new_event_loop()
 
-    @property
-    def is_here(self) -> bool:
-        """Whether this code runs in the loop."""
-        made = self._made.get(self._name)
-        return made is not None and made.thread is threading.current_thread()
-
-    def running(self) -> asyncio.AbstractEventLoop:
-        """The loop, whose thread has been started."""
-        made = self._made.get(self._name)
-        if made is None:
-            loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=_serve, args=(loop,), name=self._name, daemon=True)
-            thread.start()
-            begun = _Running(loop, thread)
-            made = self._made.setdefault(self._name, begun)
-            if made is not begun:  # another thread was first
-                begun.loop.call_soon_threadsafe(begun.loop.stop)
-        return made.loop
-
-    async def begun(self, make: Callable[[], Awaitable[T]]) -> _Begun[T]:
-        """Begin a coroutine in the loop, or in a new one if something blocks it."""
-        notice = _NOTICE
-        while True:
-            loop = self.running()
-            begun = _Begun(loop, make)
-            begun.begin()
-            await asyncio.wait([asyncio.wrap_future(begun.began)], timeout=notice)
-            if begun.began.done() or not begun.began.cancel():
-                return begun
-            made = self._made.get(self._name)
-            if made is not None and made.loop is loop:
-                del self._made[self._name]
-                loop.call_soon_threadsafe(_stop_at_end, loop)
-            notice *= 2  # on a busy machine no loop may begin it at once
+    def run(self) -> None:
+        """Run the loop to its end."""
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+            self.loop.run_until_complete(stopped(asyncio.all_tasks(self.loop), _AT_EXIT / 2))
+            self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        finally:
+            asyncio.set_event_loop(None)
+            self.loop.close()
 
     def stop(self) -> None:
-        """End the loop, and what goes on in it, within a moment."""
-        made = self._made.get(self._name)
-        if made is not None:
-            with suppress(RuntimeError):
-                made.loop.call_soon_threadsafe(made.loop.stop)
-                made.thread.join(_AT_EXIT)
+        """Have the loop end, from any thread."""
+        with suppress(RuntimeError):  # it is closed
+            self.loop.call_soon_threadsafe(self.loop.stop)
+
+    def stop_at_end(self) -> None:
+        """Have the loop end when nothing goes on in it; called in it."""
+        if tasks := asyncio.all_tasks(self.loop):
+            tasks.pop().add_done_callback(lambda _: self.stop_at_end())
+        else:
+            self.loop.stop()
 
 
-def _stop_at_end(loop: asyncio.AbstractEventLoop) -> None:
-    """Stop a loop when nothing goes on in it."""
-    if tasks := asyncio.all_tasks(loop):
-        tasks.pop().add_done_callback(lambda _: _stop_at_end(loop))
-    else:
-        loop.stop()
+_OURS: Final = "runs"
+_OF_USER: Final = "coroutines of tools"
+_threads: Final[dict[str, _LoopThread]] = {}
+"""The threads of the process by their names, each made when it is first asked for.
+
+Nothing here takes a lock: Ctrl-C may come at any line of a thread that waits for a coroutine, also
+before a lock is let go."""
 
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run a loop until it is stopped; then cancel its tasks and close it."""
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-        loop.run_until_complete(stopped(asyncio.all_tasks(loop), _AT_EXIT / 2))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
-        asyncio.set_event_loop(None)
-        loop.close()
+def _running(name: str) -> _LoopThread:
+    """A thread, which has been started."""
+    found = _threads.get(name)
+    if found is None:
+        made = _LoopThread(name)
+        made.start()
+        found = _threads.setdefault(name, made)
+        if found is not made:  # another thread was first
+            made.stop()
+    return found
 
 
-_ours = _LoopThread("runs")
-_of_user = _LoopThread("coroutines of tools")
+async def _begun_for_user(make: Callable[[], Awaitable[T]]) -> _Begun[T]:
+    """Begin a coroutine in the loop for those of the user, or in a new one if something blocks it.
 
-
-def _forget_loops() -> None:
-    """Begin anew in a process that was forked, which has none of its parent's threads."""
-    global _ours, _of_user
-    _ours, _of_user = _LoopThread("runs"), _LoopThread("coroutines of tools")
+    What blocks it goes on to its end there.
+    """
+    notice = _NOTICE
+    while True:
+        thread = _running(_OF_USER)
+        begun = _Begun(thread.loop, make)
+        begun.begin()
+        await asyncio.wait([asyncio.wrap_future(begun.began)], timeout=notice)
+        if begun.began.done() or not begun.began.cancel():
+            return begun
+        if _threads.get(_OF_USER) is thread:
+            del _threads[_OF_USER]
+            thread.loop.call_soon_threadsafe(thread.stop_at_end)
+        notice *= 2  # on a busy machine no loop may begin it at once
 
 
 _is_exiting = False
 
 
 def _stop_loops() -> None:
+    """End the loops, and what goes on in them, within a moment."""
     global _is_exiting
     _is_exiting = True
-    _ours.stop()
-    _of_user.stop()
+    for each in list(_threads.values()):
+        each.stop()
+        each.join(_AT_EXIT)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_loops)
+    os.register_at_fork(after_in_child=_threads.clear)
 atexit.register(_stop_loops)
