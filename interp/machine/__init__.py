@@ -32,7 +32,6 @@ from .effects import (
     TimeUp as TimeUp,
     ToolEffect,
     ToolReturned as ToolReturned,
-    model_that_replied,
 )
 from .fold import (
     FORMS as FORMS,
@@ -83,11 +82,10 @@ from .readings import (
     says_result,
     waits_for,
 )
-from .requests import answer_schema_of, definition
+from .requests import answer_schema_of
 from .run_context import (
     Limits as Limits,
     LimitsLike as LimitsLike,
-    RunContext,
     dollars,
     limits_of,
     shown_price,

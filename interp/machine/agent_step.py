@@ -66,25 +66,24 @@ class AgentStep(FrameStep[AgentFrame]):
 
     def outcome(self) -> Outcome | None:
         """How the agent has ended; None while it goes on."""
-        frame = self.frame
+        frame, reply = self.frame, self.frame.context[-1]
         match frame.status:
-            case Status.DONE:
-                reply = frame.context[-1]
-                if reply.refused:
-                    return Outcome(None, f"refused: {reply.content}", calls=frame.calls_made)
+            case Status.DONE if not reply.refused:
                 is_text = requests.is_text_answer(frame.pattern)
                 said = write_json(reply.content) if is_text else JsonText.read(reply.content)
                 return Outcome(said, None, frame.context, frame.calls_made)
+            case Status.DONE:
+                error = f"refused: {reply.content}"
             case Status.UNUSABLE:
                 error = f"its answer is not what it declares: {frame.stopped}"
-                return Outcome(None, error, calls=frame.calls_made)
             case Status.FAILED:
-                return Outcome(None, frame.stopped, calls=frame.calls_made)
-        return None
+                error = frame.stopped or "failed"
+            case _:
+                return None
+        return Outcome(None, error, calls=frame.calls_made)
 
     @property
     def _offers(self) -> requests.Offers:
-        """What the agent offers to its model."""
         return requests.offers_of(self.run.program, self.frame.pattern)
 
     def _ask(self) -> None:
@@ -203,11 +202,7 @@ class AgentStep(FrameStep[AgentFrame]):
         """The effect of a call, or the invocation that tells the model what is wrong with it.
 
         The call of a skill has its answer in the program: nobody is asked, and nothing is run.
-
-        Args:
-            index: the place of the call in the reply.
-            call: the call.
-            handover: the place of the call that hands the conversation over, or None.
+        Where one call of the reply hands the conversation over, no other is run.
         """
         frame = self.frame
         if handover not in (None, index):
@@ -265,10 +260,8 @@ class AgentStep(FrameStep[AgentFrame]):
 
     def inner_ended(self, call: CallTool, outcome: Outcome) -> None:
         """Take what an agent or workflow gave that was called: the answer to the call."""
-        if outcome.said is None:
-            self.answer(call, CallFailed(call.at, outcome.error or "failed"))
-        else:
-            self.answer(call, ToolReturned(call.at, outcome.said))
+        said, failed = outcome.said, CallFailed(call.at, outcome.error or "failed")
+        self.answer(call, failed if said is None else ToolReturned(call.at, said))
 
     def allow(self, call: CallTool) -> None:
         """Begin a call that is allowed."""

@@ -147,13 +147,6 @@ class ModelReplied:
     cost: Decimal | None = None
 
 
-def model_that_replied(effect: Effect | None, event: ModelReplied) -> Model | None:
-    """The model that replied, of those that a request names; None if nobody knows the request."""
-    if event.model is None and isinstance(effect, CallModel):
-        return effect.request.model
-    return event.model
-
-
 @frozen
 class CallBegun:
     """The call of a tool begins that may run only once.

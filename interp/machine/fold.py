@@ -56,7 +56,6 @@ A tool has no frame: calling it is an effect."""
 
 
 def _form_of(pattern: Pattern) -> type[FrameStep[Any]]:
-    """The form of a pattern, by the first of its labels that has one."""
     return next(FORMS[label] for label in sorted(pattern.value.labels) if label in FORMS)
 
 

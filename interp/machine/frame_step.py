@@ -10,7 +10,7 @@ A call is run, asked about, or refused with a reason. A result of the wrong type
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Generic, Self, TypeVar
 
 from attrs import evolve
@@ -24,7 +24,7 @@ from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
 from . import effects
 from .approval import Decision
-from .contracts.values import Parameters, check_against, parameters_of
+from .contracts.values import Parameters, check, parameters_of
 from .effects import Ask, At, CallFailed, CallTool, Decided, Event, ToolReturned
 from .happened import NOT_WAITED_FOR, AgentStarted, CallDropped, Ended, Happened, New
 from .messages import ToolInvocation
@@ -131,11 +131,7 @@ class FrameStep(ABC, Generic[_Frame]):
         self.frame = self.frame.with_part(part.at, part)
 
     def _waiting(self, event: Event, kind: type[_Kind]) -> _Kind:
-        """The call or question that an event answers.
-
-        Raises:
-            ProtocolError: the frame waits for none there.
-        """
+        """The call or question that an event answers."""
         found = self.frame.under_way(event.at)
         if not isinstance(found, kind):
             own = [each for each in self.frame.parts if not isinstance(each, Frame)]
@@ -181,13 +177,11 @@ class FrameStep(ABC, Generic[_Frame]):
         self.take_answer(call, ToolInvocation(call.name, args, result, error, **about))
 
     def result_problem(self, tool: Pattern, result: JsonText) -> str | None:
-        """Why what a tool or a workflow gave is not of the type it declares, or None.
-
-        Nothing is wrong with any result where the run allows all.
-        """
+        """Why what a tool or a workflow gave is not of the type it declares, or None."""
+        schema = _result_type(tool) if self.run.check_results else None
         try:
-            if self.run.check_results:
-                _result_check(tool)(result)
+            if schema is not None:
+                check(schema, result.value)
         except ValidationError as error:
             name = tool.value.identity
             return f'the result of "{name}" is not what it declares:\n{error.message}'
@@ -199,13 +193,10 @@ def _denied(reason: str) -> str:
 
 
 @memo
-def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
-    """The check of a tool's results; one that declares no type has nothing to parse them for."""
+def _result_type(tool: Pattern) -> JsonText | None:
+    """The schema of a tool's results; None where it declares no type."""
     schema = result_schema(tool_spec_of(tool))
-    if not schema:
-        return lambda _: None
-    text = write_json(schema)
-    return lambda result: check_against(text, result.value)
+    return write_json(schema) if schema else None
 
 
 def checked(name: str, parameters: Parameters, args: dict[str, Json]) -> dict[str, Json]:

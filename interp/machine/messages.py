@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar, Union
 from unicodedata import east_asian_width
 
 from attrs import asdict, field, frozen
@@ -125,7 +125,6 @@ def _is(*kinds: type) -> Callable[[Any, Any, Any], None]:
 
 
 def _is_name(made: Any, attribute: Any, value: Any) -> None:
-    """Refuse what is no name."""
     by = type(made).__name__
     expect(value, str, attribute.name, by=by)
     if not value:
@@ -133,7 +132,6 @@ def _is_name(made: Any, attribute: Any, value: Any) -> None:
 
 
 _NONE = type(None)
-_TEXT = (str, _NONE)
 
 
 @frozen
@@ -215,11 +213,11 @@ class Message:
     role: MessageRole = field(validator=_is(Role, FunctionRole))
     content: str = field(converter=_plain, validator=_is(str))
     tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
-    call_id: str | None = field(default=None, validator=_is(*_TEXT))
+    call_id: str | None = field(default=None, validator=_is(str, _NONE))
     refused: bool = field(default=False, validator=_is(bool))
-    echo: str | None = field(default=None, validator=_is(*_TEXT))
-    speaker: str | None = field(default=None, validator=_is(*_TEXT))
-    summary: str | None = field(default=None, validator=_is(*_TEXT))
+    echo: str | None = field(default=None, validator=_is(str, _NONE))
+    speaker: str | None = field(default=None, validator=_is(str, _NONE))
+    summary: str | None = field(default=None, validator=_is(str, _NONE))
     attachments: tuple[File, ...] = field(default=(), converter=_attachments, kw_only=True)
 
     def __repr__(self) -> str:
@@ -278,11 +276,7 @@ class ConversationContext(LongTuple[Message]):
         """All messages, the oldest first."""
         return tuple(self)
 
-    def append(self, message: Message) -> ConversationContext:
-        """The conversation with one more message."""
-        return super().extend((_message(message),))
-
-    def extend(self, messages: Iterable[Message]) -> ConversationContext:
+    def extend(self, messages: Iterable[Message]) -> Self:
         """The conversation with these messages behind it."""
         expect(messages, Iterable, "messages", by="ConversationContext.extend")
         return super().extend(map(_message, messages))
@@ -414,7 +408,7 @@ class ToolInvocation:
     tool_name: str = field(validator=_is(str))
     args_text: JsonText = field(converter=_as_json_text, alias="args")
     _result: JsonText = field(default=None, converter=_as_json_text)
-    error: str | None = field(default=None, validator=_is(*_TEXT))
+    error: str | None = field(default=None, validator=_is(str, _NONE))
     exception: BaseException | None = field(default=None, eq=False, kw_only=True)
     agent_name: str = field(default="", eq=False, validator=_is(str), kw_only=True)
     at: tuple[int | str, ...] = field(default=(), eq=False, validator=_is(tuple), kw_only=True)

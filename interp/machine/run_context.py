@@ -18,23 +18,20 @@ from lenses_ext.language import wire_name
 
 from ..errors import ValidationError
 from ..files import File
-from ..json_text import JsonText, write_json
+from ..json_text import JsonText
 from ..shown import short_repr
 from .approval import ApprovalPolicy, allow_all
 from .messages import Usage
 
 
 def _limit(expected: str, fits: Callable[[Any], bool]) -> Any:
-    """Make a validator of attrs that refuses what does not fit."""
-
     def check(_: Limits, attribute: Any, value: object) -> None:
-        if fits(value):
-            return
-        try:
-            found = repr(value)
-        except ValueError:  # Python does not write integers of thousands of digits
-            found = "a number that is too long"
-        raise ValidationError(f"the limit {attribute.name} is {expected}, found {found}")
+        if not fits(value):
+            try:
+                found = repr(value)
+            except ValueError:  # Python does not write integers of thousands of digits
+                found = "a number that is too long"
+            raise ValidationError(f"the limit {attribute.name} is {expected}, found {found}")
 
     return check
 
@@ -46,9 +43,10 @@ def _count(least: int) -> Any:
 
 def _amount(what: str) -> Any:
     def fits(value: Any) -> bool:
-        return type(value) in (int, float) and 0 < value <= sys.float_info.max
+        is_number = type(value) in (int, float)
+        return value is None or (is_number and 0 < value <= sys.float_info.max)
 
-    return _limit(f"{what} above 0, or None", lambda value: value is None or fits(value))
+    return _limit(f"{what} above 0, or None", fits)
 
 
 _choice = _limit('"raise" or "answer"', lambda value: value in ("raise", "answer"))
@@ -139,8 +137,7 @@ def shown_price(price: Decimal) -> str:
     return f"{price.quantize(Decimal(10) ** (price.adjusted() - 1)):f}".rstrip("0")
 
 
-_NOTHING: Final = Usage(0, 0)
-_NO_TEXT: Final = write_json("")
+NOTHING_USED: Final = Usage(0, 0)
 
 
 @frozen
@@ -174,15 +171,15 @@ class RunContext:
     policy: ApprovalPolicy = allow_all
     settings: PMap[str, Value | None] = pmap()
     check_results: bool = True
-    usage: Usage = _NOTHING
-    counted: Usage = _NOTHING
+    usage: Usage = NOTHING_USED
+    counted: Usage = NOTHING_USED
     cost: Decimal = Decimal(0)
     calls: int = 0
     called: tuple[tuple[str, int], ...] = ()
     passed: frozenset[Model] = frozenset()
     limit: str | None = None
     run_id: str = field(default="", eq=False)
-    given: JsonText = field(default=_NO_TEXT, eq=False, repr=short_repr)
+    given: JsonText = field(default=JsonText('""'), eq=False, repr=short_repr)
     attachments: tuple[File, ...] = field(default=(), eq=False)
     once: frozenset[str] = field(default=frozenset(), eq=False)
 

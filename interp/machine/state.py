@@ -103,14 +103,9 @@ class Frame:
     def in_order(self, places: Iterable[At]) -> list[At]:
         """Some positions in it in the order of the program."""
         nodes = workflow_of(self.pattern).order if isinstance(self, WorkflowFrame) else ()
-        turns = {name: turn for turn, name in enumerate(nodes)}
-
-        def turn(at: At) -> list[int]:
-            return [
-                each if isinstance(each, int) else turns[each] for each in at[len(self.place) :]
-            ]
-
-        return sorted(places, key=turn)
+        turns: dict[int | str, int] = {name: turn for turn, name in enumerate(nodes)}
+        own = len(self.place)
+        return sorted(places, key=lambda at: [turns.get(part, part) for part in at[own:]])
 
     def under_way(self, at: At) -> CallTool | Ask | None:
         """The call or question at a position, if it is one of this frame."""

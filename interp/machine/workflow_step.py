@@ -25,9 +25,9 @@ from .contracts.values import parameters_of
 from .effects import Ask, CallTool
 from .frame_step import FrameStep, checked, dropped
 from .happened import Ended, Happened, ToolFinished
-from .messages import AssistantRole, Message, ToolInvocation, Usage, UserRole, empty_context
+from .messages import AssistantRole, Message, ToolInvocation, UserRole, empty_context
 from .requests import arguments_of, input_of
-from .run_context import RunContext
+from .run_context import NOTHING_USED, RunContext
 from .state import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
 
 
@@ -58,24 +58,19 @@ def _joined(flow: Workflow, join: Join, arrived: Iterable[tuple[FlowArrow, JsonT
     """What some live arrows give together: a record, or what the only one carries."""
     if join.is_record:
         return _record_of({flow.key_of(arrow): value for arrow, value in arrived})
-    ((_, value), *_rest) = arrived
-    return value
+    return next(value for _, value in arrived)
 
 
 def _record_of(values: Mapping[str, JsonText]) -> JsonText:
-    """Some values under their names."""
     return JsonText("{" + ",".join(f"{write_json(key)}:{values[key]}" for key in values) + "}")
 
 
 def _list_of(values: Iterable[JsonText]) -> JsonText:
-    """Some values in their order."""
     return JsonText("[" + ",".join(values) + "]")
 
 
 _AT_ONCE: Final = 8
 """How many items of a list are worked on at a time, where the arrow does not say."""
-
-_NO_TOKENS: Final = Usage(0, 0)
 
 _OVER: Final[Mapping[str, Any]] = dict.fromkeys(("waiting", "live", "ended", "kept"), pmap())
 """What a workflow that is over has no more."""
@@ -221,7 +216,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         at_once = (each.at_once or _AT_ONCE) if each else 1
         while step.begun < len(step.items) and step.begun - len(step.results) < at_once:
             run, frame, index = self.run, self.frame, step.begun
-            after = run.spent(_NO_TOKENS, [used.value.identity]) if is_tool(used) else run
+            after = run.spent(NOTHING_USED, [used.value.identity]) if is_tool(used) else run
             if limit := run.limit or after.limit_reached():
                 if run.limits.on_limit == "answer" and frame.is_under_an_agent:
                     self._fail(f"not run: the run has reached {limit}")
@@ -308,7 +303,6 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         self._end_round(error=error)
 
     def _end_round(self, said: JsonText | None = None, error: str | None = None) -> None:
-        """Say that the round of a loop has ended."""
         frame = self.frame
         if frame.is_loop:
             about = (frame.name, frame.name, frame.given, said, error)
@@ -320,7 +314,6 @@ def _after(node: FlowNode) -> list[str]:
 
 
 def _arguments(used: Pattern, given: Json) -> dict[str, Json]:
-    """The arguments of what is used, with defaults."""
     args, name = arguments_of(used, given), used.value.identity
     if not isinstance(args, dict):
         raise ValidationError(f'"{name}" takes a record, found {write_json(args)[:80]}')

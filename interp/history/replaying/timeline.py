@@ -174,11 +174,12 @@ class _Reader:
 
 
 def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
+    asked = step.effect if isinstance(step.effect, CallModel) else None
     return Entry(
         event.at,
         "model",
         _who(step.before, event.at),
-        str(machine.model_that_replied(step.effect, event) or ""),
+        str(event.model or (asked.request.model if asked else "")),
         "done",
         result=event.message.content,
         error="cut off at its length limit" if event.truncated else None,
@@ -189,7 +190,7 @@ def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
         served_model=event.served_model,
         server=event.server,
         reasoning=event.reasoning,
-        is_summary=isinstance(step.effect, CallModel) and step.effect.is_for_summary,
+        is_summary=asked is not None and asked.is_for_summary,
         cost=event.cost,
         retries=tuple(f"{model}: {why}" for model, why in event.tried),
     )

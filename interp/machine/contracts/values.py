@@ -38,19 +38,15 @@ _MOST_VISITS = 1_000_000
 _MOST_REFERENCES = 100  # deeper ones lead in a circle
 
 
-def check(schema: Mapping[str, Json], value: Json) -> None:
-    """Check a JSON value against a schema.
+def check(schema: Mapping[str, Json] | str, value: Json) -> None:
+    """Check a JSON value against a schema, or against its JSON text.
 
     Raises:
         ValidationError: the value violates the schema, or the schema is not valid.
     """
-    check_against(write_json(schema), value)
-
-
-def check_against(schema: str, value: Json) -> None:
-    """The same as `check` for a schema that is JSON text."""
-    if not is_valid(schema, value):
-        raise ValidationError(violations(schema, value))
+    text = schema if isinstance(schema, str) else write_json(schema)
+    if not is_valid(text, value):
+        raise ValidationError(violations(text, value))
 
 
 def is_valid(schema: str, value: Json) -> bool:
@@ -60,17 +56,13 @@ def is_valid(schema: str, value: Json) -> bool:
         ValidationError: the schema is not valid, or checking the value would take too long.
     """
     root = _with_references(schema)
-    if root is not None and _takes_more(root, value, _MOST_VISITS):
+    visits = 0 if root is None else validation_visits(root, value, root, at_most=_MOST_VISITS)
+    if visits > _MOST_VISITS:
         raise ValidationError(
             "checking it would take too long: its types refer to each other through too many "
             "alternatives"
         )
     return validator_of(schema).is_valid(value)
-
-
-def _takes_more(schema: Json, value: Json, most: int) -> bool:
-    """Whether checking a value visits parts of it more often than so many times."""
-    return validation_visits(schema, value, schema, at_most=most) > most
 
 
 @lru_cache(maxsize=512)
@@ -141,7 +133,8 @@ def violations(text: str, value: Json) -> str:
     # The validator looks for violations in each alternative, so alternatives inside alternatives
     # double the work with each level.
     schema, validator = read_json(text), validator_of(text)
-    if _takes_more(schema, value, _MOST_VISITS_TO_DESCRIBE):
+    most = _MOST_VISITS_TO_DESCRIBE
+    if validation_visits(schema, value, schema, at_most=most) > most:
         given, below = value if isinstance(value, dict) else {}, _properties(schema)
         wrong: list[list[str]] = [
             [name]
@@ -267,7 +260,7 @@ class Parameters:
         """
         if self._not_null and None in args.values():
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
-        check_against(self._text, args)
+        check(self._text, args)
         return dict(self._filled(self.schema, args) if self._has_defaults else args)
 
     def _filled(self, schema: Json, value: Json) -> Json:
@@ -324,9 +317,7 @@ def _properties(schema: Json) -> Mapping[str, Json]:
 
 
 def _json_type(value: Json) -> str:
-    if value is None:
-        return "null"
-    names = {bool: "a boolean", str: "a string", list: "an array", int: "a number"}
+    names = {type(None): "null", bool: "a boolean", str: "a string", list: "an array"}
     return names.get(type(value), "a number")
 
 
