@@ -34,7 +34,6 @@ _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
 _FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then
 _AWAITING: Final = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
 
-
 _Answer: TypeAlias = tuple[Event, float]
 """What an effect has come to, and how many seconds that took."""
 
@@ -60,7 +59,6 @@ class Driver:
 
     Attributes:
         state: the last complete State.
-        tools: the implementations of the program's tools.
 
     Raises:
         OSError, StoreError: the log exists, or cannot be written.
@@ -141,8 +139,8 @@ class Driver:
                     for each in said:
                         yield each
                     for task in ended:
-                        event = await self._take(task, waiting)
-                        for seen in event if is_read else ():
+                        happened = await self._take(task, waiting)
+                        for seen in happened if is_read else ():
                             yield seen
                     await self._give_up()
                     if clock.left == 0:
@@ -233,7 +231,6 @@ class Driver:
 
     @property
     def _is_over(self) -> bool:
-        """Whether a limit was reached, so that nothing more begins."""
         return self.state.status is Status.LIMITED
 
     async def _perform(
@@ -402,8 +399,7 @@ class Driver:
             if (isinstance(effect, Ask) and is_stopping)
             or (not isinstance(effect, CallTool) and not waits_for(self.state, effect))
         ]
-        if given_up:
-            await concurrency.stopped(given_up, concurrency.GRACE)
+        await concurrency.stopped(given_up, concurrency.GRACE)
         for task in given_up:
             if not task.done() or task.cancelled():
                 del self._running[task]

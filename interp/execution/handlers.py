@@ -264,7 +264,7 @@ class LiveHandler:
                         return ModelReplied(effect.at, nothing)
                 return ModelReplied(effect.at, *reply)
             case Ask():
-                return _decided(effect, await self._answer(effect))
+                return await self._decided(effect)
             case machine.CallTool():
                 try:
                     result = await acall_tool(self.tools[effect.name], effect.args, self.plainly)
@@ -298,46 +298,33 @@ class LiveHandler:
         show(TextDelta, said.rest())
         return read_reply("".join(words) if whole is None else whole, request)
 
-    async def _answer(self, ask: Ask) -> Answer:
-        if (approve := self.approve) is None:
-            return None
-        with _failing_as("approver", AgentError):
-            given: Answer = await called_for_user(approve, ask)
-            return given
+    async def _decided(self, ask: Ask) -> Decided:
+        """What the approver decides; only True approves."""
+        answer: Answer = None
+        if self.approve is not None:
+            with _failing_as("approver", AgentError):
+                answer = await called_for_user(self.approve, ask)
+        match answer:
+            case bool():
+                return Decided(ask.at, answer)
+            case str():
+                return Decided(ask.at, False, answer)
+            case None:
+                call = machine.call_text(ask.name, ask.arguments)
+                raise ApprovalNeeded(f"the run waits for approval of {call}")
+        expected = "True, False, why not (a str), or None to leave it open"
+        raise ConfigurationError(f"an approver answers {expected}; found {answer!r}")
 
 
 @contextmanager
 def _failing_as(whose: str, kind: type[AgentError]) -> Iterator[None]:
-    """What the user's code raises inside becomes an error of the run, with its cause.
-
-    Args:
-        whose: what is said to have failed.
-        kind: the error of the run.
-    """
+    """What the user's code raises inside becomes an error of the run, with its cause."""
     try:
         yield
     except AgentError:
         raise
     except Exception as error:
         raise kind(f"the {whose} failed: {said_by(error)}") from error
-
-
-def _decided(ask: Ask, answer: Answer) -> Decided:
-    """The event of an answer.
-
-    Raises:
-        ApprovalNeeded: it is left open.
-        ConfigurationError: it is not an answer; only True approves.
-    """
-    if answer is None:
-        call = machine.call_text(ask.name, ask.arguments)
-        raise ApprovalNeeded(f"the run waits for approval of {call}")
-    if isinstance(answer, str):
-        return Decided(ask.at, False, answer)
-    if not isinstance(answer, bool):
-        expected = "True, False, why not (a str), or None to leave it open"
-        raise ConfigurationError(f"an approver answers {expected}; found {answer!r}")
-    return Decided(ask.at, answer)
 
 
 # --- the door

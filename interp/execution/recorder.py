@@ -175,9 +175,6 @@ class Recorder:
 
     A log that blocks is asked in a worker thread, so that the event loop goes on.
 
-    Args:
-        log: a file, or what a store keeps of one run.
-
     Attributes:
         written: how many events were written.
     """
@@ -191,14 +188,7 @@ class Recorder:
 
     @asynccontextmanager
     async def held(self, standing: Callable[[], State]) -> AsyncIterator[tuple[Event, ...]]:
-        """Hold the log, see `RunLog.held`; what stops the run inside is noted.
-
-        Args:
-            standing: gives the State of the run.
-
-        Returns:
-            The events that the log has beside those of the State.
-        """
+        """Hold the log, see `RunLog.held`; what stops the run inside is noted."""
         holding = self._log.held(standing)
         try:
             yield await self._ask(holding.__enter__)
@@ -224,10 +214,9 @@ class Recorder:
         Raises:
             AgentError: the log cannot be written; what was recorded before is whole.
         """
-        folded = Folded(event, effect, state)
 
         def append() -> None:
-            self._log.append(folded, seconds)
+            self._log.append(Folded(event, effect, state), seconds)
             self.written += 1
 
         await self._ask(partial(self._recorded, append))
@@ -239,12 +228,11 @@ class Recorder:
         if isinstance(effect, Ask):  # it begins when it is allowed
             yield
             return
-        await self._ask(partial(self._note, Begun(at)))
+        await self._note(Begun(at))
         began = monotonic()
 
         def retried(error: ModelError, wait: float) -> None:
-            note = Retried(at, _told(error), wait)
-            task = asyncio.ensure_future(self._ask(partial(self._note, note)))
+            task = asyncio.ensure_future(self._note(Retried(at, _told(error), wait)))
             self._notes.add(task)
             task.add_done_callback(self._notes.discard)
 
@@ -252,25 +240,22 @@ class Recorder:
             with noticing_retries(retried):
                 yield
         except BaseException as error:  # noted, and raised again
-            failed = Failed(at, _told(error), monotonic() - began)
             with suppress(AgentError):
-                await self._ask(partial(self._note, failed))
+                await self._note(Failed(at, _told(error), monotonic() - began))
             raise
         finally:
             if self._notes:
                 await asyncio.wait(self._notes)
 
-    def _note(self, note: Note) -> None:
-        self._recorded(lambda: self._log.note(note))
+    async def _note(self, note: Note) -> None:
+        await self._ask(partial(self._recorded, partial(self._log.note, note)))
 
     def _recorded(self, write: Callable[[], object]) -> None:
         try:
             write()
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise AgentError(
-                f"{self._log.name}: the run is no longer recorded: {reason}"
-            ) from error
+            told = f"{self._log.name}: the run is no longer recorded"
+            raise AgentError(f"{told}: {error.strerror or error}") from error
 
     async def _ask(self, function: Callable[[], T]) -> T:
         """Ask the log for something, to the end of it whatever is cancelled meanwhile.

@@ -112,9 +112,6 @@ class Spending:
 CostOf: TypeAlias = Callable[[Model, Usage], "Decimal | float | None"]
 """What tokens of a model cost, in US dollars; None if that is not known."""
 
-_CHARACTERS: Final = 4
-"""How many characters make a token, roughly: OpenAI's rule of thumb for English."""
-
 _TOKENS: Final = 1_000
 """How long a reply may get that has no ``maxTokens``, for the estimate of a first request."""
 
@@ -172,7 +169,9 @@ class Budget:
     def _estimate(self, request: machine.Request) -> Decimal:
         said = len(request.instruction) + sum(len(each.content) for each in request.messages)
         most = request.settings.get("maxTokens", _TOKENS)
-        usage = Usage(said // _CHARACTERS, most if isinstance(most, int) else _TOKENS)
+        usage = Usage(
+            said // machine.CHARACTERS_OF_A_TOKEN, most if isinstance(most, int) else _TOKENS
+        )
         return self._price(request.model, usage) or Decimal(0)
 
     def _price(self, model: Model, usage: Usage) -> Decimal | None:

@@ -121,11 +121,7 @@ class Telemetry:
 
     @contextmanager
     def running(self, state: Callable[[], machine.State]) -> Iterator[RunSpans]:
-        """The span of a run while it goes on; gives what makes the spans inside it.
-
-        Args:
-            state: the State of the run when it is asked.
-        """
+        """The span of a run while it goes on; gives what makes the spans inside it."""
         first = state()
         spans = RunSpans(self, first)
         span = spans.begin((), first.agent)
@@ -148,13 +144,7 @@ class Telemetry:
             spans.end_all(state().usage)
 
     def failed(self, span: Span, error: BaseException | str, said: str = "") -> None:
-        """Mark a span as failed; what the error says is content.
-
-        Args:
-            span: the span.
-            error: the exception, or what kind of error it is where there was none.
-            said: what went wrong, if it is not what the exception says.
-        """
+        """Mark a span as failed, by an exception or by a kind of error and what was said of it."""
         kind = error if isinstance(error, str) else type(error).__qualname__
         span.set_attribute("error.type", kind)
         words = without_keys(said or str(error)) if self.content else None
@@ -162,12 +152,7 @@ class Telemetry:
 
 
 class RunSpans:
-    """The spans of a run: its own, those of the agents and workflows in it, and of its effects.
-
-    Args:
-        telemetry: what makes them.
-        state: the State that the run goes on from.
-    """
+    """The spans of a run: its own, those of the agents and workflows in it, and of its effects."""
 
     def __init__(self, telemetry: Telemetry, state: machine.State) -> None:
         self._telemetry, self._model = telemetry, state.model
@@ -180,12 +165,12 @@ class RunSpans:
             yield lambda _: None
             return
         telemetry, metrics = self._telemetry, self._telemetry.metrics
+        kinds = telemetry.trace.SpanKind
         frames, began = self._around(effect.at), monotonic()
         noticing: AbstractContextManager[object] = nullcontext()
-        kinds = telemetry.trace.SpanKind
         if isinstance(effect, machine.CallModel):
-            model, kind = effect.request.model, kinds.CLIENT
-            name = f"chat {model.name}"
+            model = effect.request.model
+            name, kind = f"chat {model.name}", kinds.CLIENT
             noticing = noticing_retries(lambda *_: metrics.retried(model))
         else:
             name, kind = f"execute_tool {effect.name}", kinds.INTERNAL
@@ -212,7 +197,6 @@ class RunSpans:
                 raise
 
     def _answered(self, span: Span, event: machine.Event) -> None:
-        """Say in the span of an effect how it was answered."""
         content = self._telemetry.content
         match event:
             case machine.ModelReplied():
@@ -297,13 +281,11 @@ def current_trace() -> str | None:
 
 def _asked(effect: machine.CallModel | machine.CallTool, *, content: bool) -> dict[str, Any]:
     """The attributes of the span of an effect."""
+    found: dict[str, Any]
     if isinstance(effect, machine.CallTool):
-        found: dict[str, Any] = {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": effect.name,
-            "gen_ai.tool.type": "function",
-        }
-        return {**found, "gen_ai.tool.call.arguments": effect.arguments} if content else found
+        found = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": effect.name}
+        said = {"gen_ai.tool.call.arguments": effect.arguments} if content else {}
+        return {**found, "gen_ai.tool.type": "function", **said}
     request = effect.request
     found = {**_about(request.model)}
     for key, value in request.settings.items():
@@ -332,14 +314,10 @@ def _message(message: machine.Message) -> dict[str, Json]:
     if isinstance(message.role, machine.FunctionRole):
         response = {"type": "tool_call_response", "id": message.call_id}
         return {"role": "tool", "parts": [{**response, "response": message.content}]}
-    parts: list[Json] = []
-    if message.content:
-        parts.append({"type": "text", "content": message.content})
+    parts: list[Json] = [{"type": "text", "content": message.content}] if message.content else []
     for call in message.tool_calls:
-        arguments = json_or_text(call.arguments)
-        parts.append(
-            {"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments}
-        )
+        called = {"id": call.id, "name": call.name, "arguments": json_or_text(call.arguments)}
+        parts.append({"type": "tool_call", **called})
     return {"role": message.role.name, "parts": parts}
 
 
@@ -350,11 +328,7 @@ _TOKEN_STEPS: Final = [4**step for step in range(11)]
 
 
 class Metrics:
-    """The instruments of runs.
-
-    Args:
-        meter: what makes them.
-    """
+    """The instruments of runs."""
 
     def __init__(self, meter: Meter) -> None:
         def histogram(name: str, unit: str, description: str, bounds: Sequence[float]) -> Histogram:
@@ -381,14 +355,13 @@ class Metrics:
             if isinstance(event, machine.CallFailed):
                 self._failures.add(1, tool)
         elif isinstance(event, machine.ModelReplied):
-            model = event.model or effect.request.model
+            model, usage = event.model or effect.request.model, event.usage
             about = _about(model)
             self._seconds.record(seconds, about)
-            for kind in ("input", "output"):
-                count = getattr(event.usage, f"{kind}_tokens")
+            for kind, count in (("input", usage.input_tokens), ("output", usage.output_tokens)):
                 if count is not None:
                     self._tokens.record(count, {**about, "gen_ai.token.type": kind})
-            cost = cost_at({model: event.server})(model, event.usage)
+            cost = cost_at({model: event.server})(model, usage)
             if cost is not None:
                 self._cost.add(float(cost), about)
 
@@ -396,9 +369,9 @@ class Metrics:
         self, effect: machine.CallModel | machine.CallTool, error: BaseException, seconds: float
     ) -> None:
         """Count a request or a call that raised."""
-        kind = type(error).__qualname__
         if isinstance(effect, machine.CallModel):
-            self._seconds.record(seconds, {**_about(effect.request.model), "error.type": kind})
+            about = _about(effect.request.model)
+            self._seconds.record(seconds, {**about, "error.type": type(error).__qualname__})
         else:
             self._failures.add(1, {"gen_ai.tool.name": effect.name})
 

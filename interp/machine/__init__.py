@@ -82,7 +82,7 @@ from .readings import (
     says_result,
     waits_for,
 )
-from .requests import answer_schema_of
+from .requests import CHARACTERS_OF_A_TOKEN, answer_schema_of
 from .run_context import (
     Limits as Limits,
     LimitsLike as LimitsLike,

@@ -21,7 +21,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from ipaddress import IPv4Address, IPv6Address
 from operator import itemgetter
 from pathlib import PurePath
@@ -99,9 +99,7 @@ def _text(value: Json, *, is_sorted: bool) -> str:
     return _in_one_form(value if isinstance(value, str) else _json(value, is_sorted))
 
 
-def _in_one_form(text: str) -> str:
-    """The text as Unicode composes its letters: what is canonically equal is equal."""
-    return normalize("NFC", text)
+_in_one_form = partial(normalize, "NFC")  # what Unicode calls canonically equal is equal
 
 
 def _json(value: Json, is_sorted: bool) -> str:
@@ -120,12 +118,11 @@ def _json(value: Json, is_sorted: bool) -> str:
 
 def _number(text: str) -> Decimal | None:
     """The number that a text writes, or None."""
-    try:
+    with suppress(InvalidOperation):
         number = Decimal(text)
-    except InvalidOperation:
-        return None
-    is_short = number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS
-    return number if is_short else None
+        if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS:
+            return number
+    return None
 
 
 def _written_out(number: Decimal) -> str:
@@ -156,7 +153,6 @@ def _alternatives(schema: Json, root: Json, seen: set[str]) -> Iterator[Mapping[
 
 
 def _item(schemas: tuple[Mapping[str, Json], ...], index: int) -> Json:
-    """The schema of an item of a list."""
     found = []
     for each in schemas:
         first = each.get("prefixItems", ())
@@ -165,7 +161,6 @@ def _item(schemas: tuple[Mapping[str, Json], ...], index: int) -> Json:
 
 
 def _member(schemas: tuple[Mapping[str, Json], ...], key: str) -> Json:
-    """The schema of a member of an object."""
     below = [one.get("properties", {}).get(key, one.get("additionalProperties")) for one in schemas]
     return {"anyOf": below}
 
@@ -186,11 +181,7 @@ _FORMATS: Final[Mapping[str, type]] = {
 
 
 def _of_format(text: str, name: str) -> str:
-    """A text in the one form that its format has.
-
-    Raises:
-        ValueError, OverflowError: it is not of that format, or no moment of our calendar.
-    """
+    """A text in the one form that its format has; ValueError or OverflowError where it has none."""
     reader = _reader(name)
     value = reader.validate_python(text)
     if isinstance(value, datetime) and value.tzinfo:

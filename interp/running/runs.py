@@ -261,7 +261,6 @@ def first_state_of(
         ConfigurationError: an option is wrong.
     """
     expect(user_input, (str, Mapping, list, tuple), "user_input", by=by)
-    check_options(options, by=by)
     chosen = the_agent(program, options.get("agent"), by=by)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
     if (wanted := options.get("answer_type")) is not None:
@@ -286,11 +285,7 @@ def first_state_of(
 
 
 def _fallbacks(options: BeginOptions) -> tuple[Model, ...]:
-    """The models that are asked where others cannot be.
-
-    Raises:
-        ConfigurationError: one is not the name of a model, or there is a model that is an object.
-    """
+    """The models that are asked where others cannot be."""
     given = options.get("fallbacks") or ()
     if isinstance(given, str) or not all(isinstance(each, str | Model) for each in given):
         raise ConfigurationError('fallbacks are names of models: fallbacks=["Provider/name"]')

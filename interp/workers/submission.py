@@ -46,7 +46,7 @@ from ..json_text import write_json
 from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
 from ..models import OFFLINE, connect_model, find_provider, unknown_provider
 from ..programs import models_of, tools_to_bind
-from ..running import BeginOptions, first_state_of
+from ..running import BeginOptions, check_options, first_state_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
 from .database_errors import is_of_database, log_event
@@ -228,6 +228,7 @@ def to_submit(
             f"those are {', '.join(KeptOptions.__annotations__)}"
         )
     expect(options.get("model"), (str, Model, type(None)), "model", by="submit")
+    check_options(cast(BeginOptions, options), by="submit")
     state = first_state_of(
         program,
         user_input,

@@ -97,13 +97,14 @@ def _says(schema: dict[str, Json], kind: str) -> bool:
     return kinds == kind or (isinstance(kinds, list) and kind in kinds)
 
 
+_ABOUT: Final = ("title", "description")
+
+
 def _or_null(schema: dict[str, Json]) -> dict[str, Json]:
     """A schema that also allows null; what is said about it stays at its top."""
     kinds = schema.get("type")
     if kinds is None or schema.keys() & {"anyOf", "oneOf", "allOf", "$ref", "const"}:
-        about: dict[str, Json] = {
-            key: schema[key] for key in ("title", "description") if key in schema
-        }
+        about: dict[str, Json] = {key: schema[key] for key in _ABOUT if key in schema}
         rest = {key: schema[key] for key in schema if key not in about}
         return {**about, "anyOf": [rest, {"type": "null"}]}
     kinds = kinds if isinstance(kinds, list) else [kinds]
@@ -149,14 +150,7 @@ def _roots(schema: JsonText) -> tuple[Json, Json]:
 def _meant(
     schema: Json, value: Json, roots: tuple[Json, Json], seen: frozenset[str] = frozenset()
 ) -> Json:
-    """A value from the model without stand-ins.
-
-    Args:
-        schema: the part of the schema that describes the value.
-        value: the value.
-        roots: the whole schema, and its strict form.
-        seen: the references that were already followed for this value; they are not followed again.
-    """
+    """A value from the model without stand-ins; references in ``seen`` were followed for it."""
     if not isinstance(schema, dict) or not isinstance(value, dict | list):
         return value
     root, strict_root = roots
@@ -172,7 +166,6 @@ def _meant(
     if isinstance(value, list):
         return [_meant(schema.get("items"), item, roots) for item in value]
     properties, required = schema.get("properties", {}), schema.get("required", ())
-
     optional = {key: below for key, below in properties.items() if key not in required}
     return {
         key: _meant(properties.get(key), item, roots)

@@ -45,16 +45,11 @@ def check(schema: Mapping[str, Json] | str, value: Json) -> None:
         ValidationError: the value violates the schema, or the schema is not valid.
     """
     text = schema if isinstance(schema, str) else write_json(schema)
-    if not is_valid(text, value):
-        raise ValidationError(violations(text, value))
+    if not _is_valid(text, value):
+        raise ValidationError(_violations(text, value))
 
 
-def is_valid(schema: str, value: Json) -> bool:
-    """Whether a value is valid under a schema, given as JSON text.
-
-    Raises:
-        ValidationError: the schema is not valid, or checking the value would take too long.
-    """
+def _is_valid(schema: str, value: Json) -> bool:
     root = _with_references(schema)
     visits = 0 if root is None else validation_visits(root, value, root, at_most=_MOST_VISITS)
     if visits > _MOST_VISITS:
@@ -62,7 +57,7 @@ def is_valid(schema: str, value: Json) -> bool:
             "checking it would take too long: its types refer to each other through too many "
             "alternatives"
         )
-    return validator_of(schema).is_valid(value)
+    return _validator_of(schema).is_valid(value)
 
 
 @lru_cache(maxsize=512)
@@ -71,7 +66,7 @@ def _with_references(schema: str) -> Json:
     return read_json(schema) if '"$ref"' in schema or '"$dynamicRef"' in schema else None
 
 
-def resolved(schema: Json, root: Json) -> dict[str, Json]:
+def _resolved(schema: Json, root: Json) -> dict[str, Json]:
     """What a part of a schema refers to, or itself; nothing where it does not lead to an object."""
     for _ in range(_MOST_REFERENCES):
         if not isinstance(schema, dict):
@@ -86,7 +81,7 @@ def accepts(schema: Json, value: Json, root: Json) -> bool:
     """Whether a part of a schema accepts a value; its references are resolved in ``root``."""
     shared: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
     try:
-        return is_valid(write_json({**shared, **schema}), value)
+        return _is_valid(write_json({**shared, **schema}), value)
     except ValidationError:  # it has a reference outside `$defs`, which cannot be resolved
         return value is not None
 
@@ -103,17 +98,12 @@ def require_schema(schema: Mapping[str, Json]) -> JsonText:
         text = write_json(dict(schema))
     except NotJson as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
-    validator_of(text)
+    _validator_of(text)
     return text
 
 
 @lru_cache(maxsize=512)
-def validator_of(schema: str) -> Validator:
-    """The validator of a schema, given as JSON text; made once for each text.
-
-    Raises:
-        ValidationError: the text is not a JSON Schema.
-    """
+def _validator_of(schema: str) -> Validator:
     try:
         validator = schema_validator(read_json(schema))
     except (ValueError, ArgumentError) as error:
@@ -125,23 +115,23 @@ def validator_of(schema: str) -> Validator:
     return validator
 
 
-def violations(text: str, value: Json) -> str:
+def _violations(text: str, value: Json) -> str:
     """Describe how a value violates a schema: one line for each of the first few violations.
 
     If finding them all would take too long, only the outermost are described.
     """
     # The validator looks for violations in each alternative, so alternatives inside alternatives
     # double the work with each level.
-    schema, validator = read_json(text), validator_of(text)
+    schema, validator = read_json(text), _validator_of(text)
     most = _MOST_VISITS_TO_DESCRIBE
     if validation_visits(schema, value, schema, at_most=most) > most:
         given, below = value if isinstance(value, dict) else {}, _properties(schema)
-        wrong: list[list[str]] = [
-            [name]
+        wrong = [
+            _json_path([name])
             for name in given
             if isinstance(below.get(name), dict) and not accepts(below[name], given[name], schema)
         ]
-        places = [json_path(each) for each in (wrong or [[]])[:_MOST_VIOLATIONS]]
+        places = (wrong or ["$"])[:_MOST_VIOLATIONS]
         return "\n".join(f"{each}: fits none of the types that are allowed" for each in places)
     described = (_describe(violation, schema) for violation in validator.iter_errors(value))
     lines = list(dict.fromkeys(described))
@@ -150,7 +140,7 @@ def violations(text: str, value: Json) -> str:
 
 
 def _describe(violation: Violation, schema: Mapping[str, Json]) -> str:
-    path = json_path(violation.instance_path)
+    path = _json_path(violation.instance_path)
     match violation.kind.name:
         case "required":
             return f"{path}: missing required {write_json(violation.kind.as_dict()['property'])}"
@@ -163,8 +153,8 @@ def _describe(violation: Violation, schema: Mapping[str, Json]) -> str:
     return f"{path}: {violation.message}"
 
 
-def json_path(path: Iterable[str | int]) -> str:
-    """Write a path into a JSON value, such as ``$.tags[1]``."""
+def _json_path(path: Iterable[str | int]) -> str:
+    """A path into a JSON value, such as ``$.tags[1]``."""
     text = "$"
     for step in path:
         if isinstance(step, int):
@@ -241,7 +231,7 @@ class Parameters:
     """
 
     def __init__(self, schema: str) -> None:
-        validator_of(schema)
+        _validator_of(schema)
         self._text = schema
         self.schema = root = read_json(schema)
         self._has_defaults = '"default"' in schema
@@ -268,7 +258,7 @@ class Parameters:
 
         Nothing is filled into a default itself: with a recursive type that might never end.
         """
-        schema = resolved(schema, self.schema)
+        schema = _resolved(schema, self.schema)
         if isinstance(value, list):
             return [self._filled(schema.get("items"), each) for each in value]
         if not isinstance(value, dict):
@@ -432,7 +422,7 @@ def is_text_schema(schema: Json) -> bool:
     >>> is_text_schema({"type": ["string", "null"]})
     False
     """
-    own = schema if isinstance(schema, dict) and "type" in schema else resolved(schema, schema)
+    own = schema if isinstance(schema, dict) and "type" in schema else _resolved(schema, schema)
     return own.get("type") == "string"
 
 
