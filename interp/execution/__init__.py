@@ -29,6 +29,6 @@ from .observations import (
     finished,
     seen_in,
 )
-from .recorder import CANCELLED, Begun, Failed, Folded, Note, Retried, RunLog, Stopped, now
+from .recorder import CANCELLED, WAITS, Begun, Failed, Folded, Note, Retried, RunLog, Stopped, now
 from .spending import Budget, CostOf, Spending
 from .telemetry import Telemetry as Telemetry, current_trace

@@ -35,6 +35,9 @@ def now() -> datetime:
 CANCELLED: Final = "cancelled"
 """What a run was stopped by that was ended for good, see `cancel_run`."""
 
+WAITS: Final = "a call waits for approval"
+"""What a run was stopped by that waits for a decision."""
+
 
 @frozen
 class Begun:
@@ -292,5 +295,5 @@ def _told(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt | FromOutside):
         return "interrupted"
     if isinstance(error, ApprovalNeeded):
-        return "a call waits for approval"
+        return WAITS
     return without_keys(str(error)) or type(error).__name__

@@ -15,7 +15,7 @@ from attrs import define, evolve, field
 from gram import Pattern
 
 from ...errors import AgentError, StoreError
-from ...execution import CANCELLED, Folded, Note, Stopped, now
+from ...execution import CANCELLED, WAITS, Folded, Note, Stopped, now
 from ...machine import Event, State, Status, Usage, context_before
 from ...programs import names_of_models
 from ...tools import Tool
@@ -107,7 +107,7 @@ class StoredRun:
             status="cancelled" if stopped_by == CANCELLED else status,
             entries=entries,
             usage=state.usage if entries else Usage(None, None),
-            reason=stopped_by,
+            reason=stopped_by or _WHY.get(status),
         )
         self._size, self._events = 1 + len(entries), len(state.events)
         self._had_ended = status_of(state) in ENDED
@@ -183,7 +183,7 @@ class StoredRun:
         self._had_ended = status in ENDED
         context = state.context if state else ()
         try:
-            claim.let_go(status, usage, self._stopped_by, context=context)
+            claim.let_go(status, usage, self._stopped_by or _WHY.get(status), context=context)
         finally:
             self._close()
 
@@ -223,6 +223,7 @@ def status_of(state: State) -> RunStatus:
     return _STATUSES.get(state.status) or ("waiting" if state.asks else "stopped")
 
 
+_WHY: dict[RunStatus, str] = {"waiting": WAITS}
 _STATUSES: dict[Status, RunStatus] = {
     Status.DONE: "done",
     Status.LIMITED: "limited",

@@ -16,7 +16,7 @@ import interp
 from gram import ArgumentError, Pattern, loads, loads_one
 from interp import ApprovalNeeded, ScriptedModel, ToolLibrary, ValidationError, begin, resume_run
 from interp.errors import RunTakenError, StoreError
-from interp.execution import Folded
+from interp.execution import WAITS, Folded
 from interp.history import RunStore
 from interp.history.stores import StoredRun
 from interp.machine import TimeUp, step
@@ -72,7 +72,7 @@ def test_calls_are_answered_from_outside(store: RunStore) -> None:
     run, done = waiting_run(store, 1, 2, 3), list[int]()
     left = decide_run(store, run, {(0, 0): True, (0, 1): "too much"})
     assert [ask.at for ask in left] == [(0, 2)]
-    assert store.row(run).status == "waiting"
+    assert (store.row(run).status, store.row(run).reason) == ("waiting", WAITS)
     assert decide_run(store, run, False) == ()
     assert store.row(run).status == "stopped"
     response = resumed(store, run, done, "done")
@@ -189,7 +189,7 @@ def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(store
     fork = fork_run(store, run)
 
     assert [ask.at for ask in store.recorded(fork).state.asks] == [(0, 0)]
-    assert store.row(fork).status == "waiting"
+    assert (store.row(fork).status, store.row(fork).reason) == ("waiting", WAITS)
     store.recorded(fork).check()
     decide_run(store, fork, False)
     response = resumed(store, fork, done, "done")
