@@ -189,11 +189,13 @@ async def _fetched(server: Server, key: str) -> str:
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"} if of_anthropic else {}
     query = {"limit": 1000} if of_anthropic else {}
 
-    async def ask() -> str:
-        response = await server.ask(client, "/models", headers=headers, query=query)
+    async def listed() -> str:
+        from .http_client import ask, next_piece
+
+        response = await ask(server, client, "/models", headers=headers, query=query)
         body = bytearray()
         async with aclosing(response), aclosing(response.aiter_bytes()) as pieces:
-            while (piece := await server.piece(pieces)) is not None:
+            while (piece := await next_piece(server, pieces)) is not None:
                 body += piece
                 if len(body) > MAX_REPLY_BYTES:  # unpacked, or what claims to be a stream
                     raise too_large(server.where, MAX_REPLY_BYTES)
@@ -201,7 +203,7 @@ async def _fetched(server: Server, key: str) -> str:
 
     try:
         async with server.client() as client:
-            text = await awith_retries(ask, 2)
+            text = await awith_retries(listed, 2)
     except ModelError as error:
         if error.status not in (404, 405, 501):
             raise

@@ -1,26 +1,32 @@
-"""The HTTP client of models: it trusts no server.
+"""The one way to the network for models, through the client of ``openai``. It trusts no server.
 
 Redirects to another server are refused, and replies have a limited size, also those of errors and
 redirects. A hook on responses does this, so that it holds for every transport and behind proxies.
-This loads the network library: import it only when a request is about to leave.
+The client does not retry. Importing it takes about a second: it is done when a request leaves.
+
+Errors are raised outside of ``except``: what they handle holds the request with its key, and would
+be their ``__context__``.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 import anyio
 import httpx2
 import openai
 
-from ..errors import ModelError
+from lenses_ext import Model
+
+from ..errors import AgentError, ConfigurationError, ModelError
 from ..secrets import without_keys
 from .connections import limit_body, no_cookies
-from .failures import too_large
+from .failures import failed, too_large
 from .providers import STREAMED_TIMES
 
 if TYPE_CHECKING:
@@ -47,33 +53,46 @@ if find_spec("aiohttp"):
 _LONGEST_ERROR, _LONGEST_PACKED_ERROR = 65_536, 8_192  # bytes, as they are sent
 
 
-def http_client(where: str, max_bytes: int, auth: tuple[str, str] | None) -> httpx2.AsyncClient:
-    """A client for one server, by its address for messages: over aiohttp where it is installed."""
+def new_client(server: Server) -> openai.AsyncOpenAI:
+    """A client for a server, over aiohttp where that is installed.
+
+    Raises:
+        ConfigurationError: The proxies or certificates of the environment cannot be used.
+    """
     kind = openai.DefaultAioHttpClient if find_spec("aiohttp") else openai.DefaultAsyncHttpxClient
-    return kind(
-        auth=auth,
-        cookies=no_cookies(),
-        headers={"Accept-Encoding": "gzip"},
-        event_hooks={"response": [_guard(where, max_bytes)]},
-    )
+    try:
+        http = kind(
+            auth=server.user if any(server.user) else None,
+            cookies=no_cookies(),
+            headers={"Accept-Encoding": "gzip"},
+            event_hooks={"response": [partial(_guard, server)]},
+        )
+    except (ValueError, ImportError, OSError) as error:
+        problem = f"the environment's proxies or certificates cannot be used: {error}"
+    else:
+        return openai.AsyncOpenAI(
+            base_url=urlunsplit(urlsplit(server.base_url)._replace(netloc=server.host)),
+            api_key=server.key,
+            timeout=openai.Timeout(server.timeout, connect=server.connect_timeout),
+            max_retries=0,
+            http_client=http,
+        )
+    raise ConfigurationError(without_keys(problem))
 
 
-def _guard(where: str, max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]]:
-    async def check(response: httpx2.Response) -> None:
-        if response.has_redirect_location:
-            _check_redirect(where, response)
-        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
-        encoding = response.headers.get("content-encoding", "identity").strip().lower()
-        # What is packed twice could be a million times as large as what is sent.
-        if encoding not in ("identity", "gzip", "deflate"):
-            said = f"{where} sent a reply compressed as {encoding!r}, which nobody asked for"
-            raise ModelError(without_keys(said))
-        needed = _LONGEST_ERROR if encoding == "identity" else _LONGEST_PACKED_ERROR
-        needed = sys.maxsize if response.is_success else needed
-        limit_body(response, most, partial(too_large, where, most), needed=needed)
-
-    return check
+async def _guard(server: Server, response: httpx2.Response) -> None:
+    if response.has_redirect_location:
+        _check_redirect(server.where, response)
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    most = server.max_bytes * STREAMED_TIMES if is_stream else server.max_bytes
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    # What is packed twice could be a million times as large as what is sent.
+    if encoding not in ("identity", "gzip", "deflate"):
+        said = f"{server.where} sent a reply compressed as {encoding!r}, which nobody asked for"
+        raise ModelError(without_keys(said))
+    needed = _LONGEST_ERROR if encoding == "identity" else _LONGEST_PACKED_ERROR
+    needed = sys.maxsize if response.is_success else needed
+    limit_body(response, most, partial(too_large, server.where, most), needed=needed)
 
 
 def _check_redirect(where: str, response: httpx2.Response) -> None:
@@ -95,6 +114,65 @@ def _check_redirect(where: str, response: httpx2.Response) -> None:
         )
 
 
+async def ask(
+    server: Server,
+    client: openai.AsyncOpenAI,
+    path: str,
+    body: bytes | None = None,
+    *,
+    headers: Mapping[str, str] | None = None,
+    query: Mapping[str, int] | None = None,
+    model: Model | None = None,
+) -> httpx2.Response:
+    """Post a body to a path after the address, or without one, ask for what is there.
+
+    The body of the response is still to be read.
+
+    Raises:
+        ModelError: The server did not answer, or answered with an error.
+        ConfigurationError: The key was refused.
+    """
+    how: dict[str, Any] = {
+        "cast_to": httpx2.Response,
+        "options": {"headers": dict(headers or {}), "params": dict(query or {})},
+        "stream": True,
+        "stream_cls": openai.AsyncStream[object],
+    }
+    sent = client.get(path, **how) if body is None else client.post(path, content=body, **how)
+    failure: AgentError
+    try:
+        response: httpx2.Response = await sent
+        return response
+    except openai.APIStatusError as error:
+        failure = failed(
+            error.body or error.response.reason_phrase,
+            where=server.where,
+            status=error.status_code,
+            request_id=error.request_id,
+            headers=error.response.headers,
+            model=model,
+            path=path,
+        )
+    except NETWORK_ERRORS as error:
+        failure = _connection_error(server, error)
+    raise failure
+
+
+async def next_piece(
+    server: Server, pieces: AsyncGenerator[bytes], *, begun: bool = False
+) -> bytes | None:
+    """The next piece of a response, or None at its end.
+
+    Raises:
+        ModelError: The connection broke, or the response is not acceptable.
+    """
+    try:
+        return await anext(pieces, None)
+    except NETWORK_ERRORS as error:
+        failure = _connection_error(server, error, begun=begun)
+    raise failure
+
+
 _OF_CONNECTING: Final = (
     httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError,
     httpx2.UnsupportedProtocol,
@@ -102,7 +180,7 @@ _OF_CONNECTING: Final = (
 _IS_IT_THERE: Final = "\n  hint: is the address right, and is a server running there?"
 
 
-def connection_error(server: Server, error: Exception, *, begun: bool = False) -> ModelError:
+def _connection_error(server: Server, error: Exception, *, begun: bool = False) -> ModelError:
     """What one of `NETWORK_ERRORS` means, before or after the reply has begun to be shown."""
     cause = error.__cause__ or error
     reasons: list[BaseException] = [cause]

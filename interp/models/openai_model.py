@@ -195,15 +195,17 @@ class OpenAIModel:
         server, wire = self._server, self._wire
 
         async def posted() -> Any:
+            from .http_client import ask  # it is loaded, the client is of it
+
             body = wire.content(request, streaming=streaming)
             try:
-                return await server.ask(client, wire.path, body, model=request.model)
+                return await ask(server, client, wire.path, body, model=request.model)
             except ModelError as error:
                 if not learn(error, request, server.host):
                     raise
             return await posted()  # written otherwise now
 
-        async def ask() -> tuple[Piece | Reply, _Incoming, AsyncExitStack]:
+        async def begun() -> tuple[Piece | Reply, _Incoming, AsyncExitStack]:
             async with AsyncExitStack() as opened:
                 response = await posted()
                 await opened.enter_async_context(aclosing(response))
@@ -213,7 +215,7 @@ class OpenAIModel:
 
         try:
             async with server.client() as client:  # the first takes a second
-                piece, coming, opened = await awith_retries(ask, self._attempts)
+                piece, coming, opened = await awith_retries(begun, self._attempts)
                 async with opened:
                     while not isinstance(piece, Reply):
                         yield piece
@@ -253,6 +255,8 @@ async def _incoming(
     Raises:
         ModelError: What comes reports an error, is not a reply, or ends too early.
     """
+    from .http_client import next_piece
+
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     most = server.max_bytes * (providers.STREAMED_TIMES if is_stream else 1)
     body, size, has_said, pace = bytearray(), 0, False, Pace()
@@ -261,7 +265,7 @@ async def _incoming(
     async def has_more() -> bool:
         """Whether more has come, which is in the body now."""
         nonlocal size
-        data = await server.piece(coming, begun=has_said)
+        data = await next_piece(server, coming, begun=has_said)
         body.extend(data or b"")
         size += len(data or b"")
         if size > most:  # unpacked
