@@ -36,12 +36,7 @@ class Nowhere(Refused):
 
 @define(eq=False, repr=False)
 class Tally:
-    """What became of each file.
-
-    Attributes:
-        rows: an object for each file, in the order of the files.
-        code: the exit code of the command so far: the greatest of those of its files.
-    """
+    """What became of each file."""
 
     rows: list[dict[str, Any]] = Factory(list)
     code: int = 0
@@ -96,23 +91,12 @@ class Tally:
         self.rows.append({"file": name, kind: str(what or failure)})
         self.code = max(self.code, exit_code_of(failure))
 
-    def refuse_if_all_passed_over(self) -> None:
-        """Tell the user that a path leads to nothing in any of the files."""
-        if self.rows and all("nowhere" in row for row in self.rows):
-            tell(self.rows[0]["nowhere"])
-            if others := len(self.rows) - 1:
-                tell(f"nor is there anything in {counted(others, 'other file')}")
-            self.code = max(self.code, NO)
-
 
 def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tally:
     """Call a function with each file that the arguments name.
 
     What it raises is told, and the next file follows. Of one file that is named itself, errors
     are raised, but for those that say no.
-
-    Args:
-        suffix: how the names of the files in folders end, see `find_files`.
     """
     tally, seen = Tally(), set[str]()
     is_alone = not are_many(given, suffix)
@@ -126,7 +110,11 @@ def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tall
             if (path := os.path.realpath(name)) not in seen:
                 seen.add(path)
                 tally.do(name, work, is_alone=is_alone)
-    tally.refuse_if_all_passed_over()
+    if tally.rows and all("nowhere" in row for row in tally.rows):
+        tell(tally.rows[0]["nowhere"])
+        if others := len(tally.rows) - 1:
+            tell(f"nor is there anything in {counted(others, 'other file')}")
+        tally.code = max(tally.code, NO)
     return tally
 
 
@@ -153,9 +141,6 @@ def write_changes(file: str, changes: Callable[[], Changes]) -> bool:
 
     Before writing, the files are locked; where another command has written one of them since it
     was read, all are read and changed again.
-
-    Args:
-        changes: reads the files, and makes their new texts.
     """
     if Path(file).is_fifo():  # reading it would wait for a writer, and use up what it says
         raise OSError(errno.EINVAL, "a pipe cannot be written in place", file)
@@ -173,13 +158,8 @@ def write_changes(file: str, changes: Callable[[], Changes]) -> bool:
 
 def changed_texts(before: Project, after: Project) -> Changes:
     """The texts of the files that an edit of a program changed, with long new patterns laid out."""
-    return {
-        str(before.documents[path].filename): (
-            before.documents[path].text,
-            laid_out(after.documents[path]),
-        )
-        for path in after.changed_since(before)
-    }
+    changed = [(before.documents[at], after.documents[at]) for at in after.changed_since(before)]
+    return {str(old.filename): (old.text, laid_out(new)) for old, new in changed}
 
 
 def laid_out(edited: Document) -> str:

@@ -80,7 +80,6 @@ def kept_in(
     """Where a conversation is kept, as the options of a command say; None if nowhere.
 
     Args:
-        agent: the name of the agent, of which a new conversation has its name.
         is_anew: whether another conversation begins, whatever -c says.
     """
     is_last = options.goes_on and not is_anew
@@ -191,10 +190,7 @@ class _HabitLog:
 
 
 def how_to_resume(run: str, state: State, options: RunningOptions) -> str:
-    """What to tell of a run that is kept, and did not end well.
-
-    The options that it does not keep are written again to go on.
-    """
+    """What to tell of a run that is kept, and did not end well."""
     if state.status in (Status.FAILED, Status.UNUSABLE):
         return f"the run is kept: gram trace {quote(run)} shows it"
     told = f"the run is kept: gram resume {quote(run)}{options.words_to_resume} goes on"
@@ -216,13 +212,11 @@ class Talk:
 
     Args:
         is_chat: whether a message that fails does not end it.
-        as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
         reloads: take the program as it is changed, from the next message on.
 
     Attributes:
         chosen: the model to ask from now on, in place of the program's.
-        context: the conversation so far.
         attached: the files that go along with the next message.
     """
 

@@ -33,7 +33,6 @@ def show_logs(
 
     Args:
         level: the level of what is shown, and of what is worse.
-        formatter: how a record is shown; by default with the name of its logger.
         others: packages whose warnings and errors are shown, too.
     """
     handler = _Handler()

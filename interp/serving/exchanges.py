@@ -9,24 +9,12 @@ from contextlib import aclosing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 
+from .. import machine
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
 from ..execution import AgentFinished, Observation, SaidBeforeCalls, TextDelta, ToolStarted
 from ..json_text import Json, json_or_text
-from ..machine import (
-    AgentFrame,
-    AgentResponse,
-    AgentStarted,
-    Ask,
-    At,
-    State,
-    ToolFinished,
-    ToolInvocation,
-    answer_schema_of,
-    frame_at,
-    response,
-    says_result,
-)
+from ..machine import AgentResponse, AgentStarted, At, State, ToolFinished, ToolInvocation
 from ..running import Run
 from .requests import Asked, RefusedError
 
@@ -62,8 +50,6 @@ class Exchange(Generic[R]):
     """A run for one request, in a task of its own.
 
     Args:
-        serving: what is served.
-        asked: what the client says.
         begin: begins the run, or takes it up; a State is of one that waits or has ended.
         reply: makes the reply to the run of an id.
 
@@ -92,17 +78,13 @@ class Exchange(Generic[R]):
         self._serving, self._asked, self._begin, self._make = serving, asked, begin, reply
         self._news: asyncio.Queue[str | None] = asyncio.Queue()  # None is the last
         self._said, self._said_at = "", cast(At, ())
-        self.run, self.asks = "", tuple[Ask, ...]()
+        self.run, self.asks = "", tuple[machine.Ask, ...]()
         self.task = asyncio.create_task(self._drive())
         serving.going.add(self.task)
         self.task.add_done_callback(serving.going.discard)
 
     async def first(self) -> str:
-        """Wait until the run has begun; gives the first text for a client that sees it go on.
-
-        Raises:
-            RefusedError: it cannot begin.
-        """
+        """Wait until the run has begun; gives the first text for a client that sees it go on."""
         if (news := await self._news.get()) is None:
             raise cast(RefusedError, self.task.result())
         return news
@@ -119,22 +101,14 @@ class Exchange(Generic[R]):
             yield news
 
     def ended(self) -> AgentResponse:
-        """The answer, when all was seen.
-
-        Raises:
-            RefusedError: there is none.
-        """
+        """The answer, when all was seen."""
         end = self.task.result()
         if isinstance(end, RefusedError):
             raise end
         return end
 
     async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> AgentResponse:
-        """Wait for the answer; without anybody who waits for it, the run is let go.
-
-        Raises:
-            RefusedError: there is none.
-        """
+        """Wait for the answer; without anybody who waits for it, the run is let go."""
         try:
             async for news in self.seen():
                 if tell:
@@ -188,7 +162,7 @@ class Exchange(Generic[R]):
                             self._show(begun.state, each)
             state = begun.state
         self.asks = state.asks
-        answer = self._waiting(state) if state.asks else response(state)
+        answer = self._waiting(state) if state.asks else machine.response(state)
         if self._asked.streams and not answer.refused:
             self._tell_rest(answer.content)
         return answer
@@ -252,7 +226,7 @@ def _streams(state: State, at: At) -> bool:
 
     An answer of a declared type is sent when it is known to be of that type.
     """
-    if not says_result(state, at):
+    if not machine.says_result(state, at):
         return False
-    frame = frame_at(state, at)
-    return isinstance(frame, AgentFrame) and answer_schema_of(frame.pattern) is None
+    frame = machine.frame_at(state, at)
+    return isinstance(frame, machine.AgentFrame) and machine.answer_schema_of(frame.pattern) is None

@@ -107,11 +107,7 @@ class Doors:
     key: str | None = None
 
     def check(self, request: Request) -> None:
-        """Let a request in.
-
-        Raises:
-            RefusedError: it does not come in.
-        """
+        """Let a request in."""
         host = request.headers.get("host", "")
         if "*" not in self.hosts and _host_in(host) not in self.hosts:
             hint = "gram serve --allow-host names it"
@@ -154,7 +150,6 @@ _HARMLESS: Final[tuple[Json, ...]] = (
     *([], {}, ["text"], {"type": "text"}, {"format": {"type": "text"}}),
     *("auto", "none", False, 1),
 )
-"""The values that ask for nothing."""
 
 _LONGEST_NAME: Final = 200
 _USER: Final = ("user", "system", "developer")
@@ -216,11 +211,7 @@ def read_chat(body: Json, conversation: str | None) -> Asked:
 
 
 def read_response(body: Json, conversation: str | None) -> Asked:
-    """Read a request of the Responses API, see `read_chat`.
-
-    Raises:
-        RefusedError: it is not valid, or asks for what no run does.
-    """
+    """Read a request of the Responses API, see `read_chat`."""
     fields = _fields(body)
     named = _typed(fields, "conversation", (str, dict), None)
     named = _typed(named, "id", str) if isinstance(named, dict) else named

@@ -40,8 +40,6 @@ class Served:
     """An agent or workflow that is served.
 
     Attributes:
-        program: its pattern.
-        library: its tools.
         options: how it is run.
     """
 
@@ -59,11 +57,7 @@ class Served:
         return cast(Given, value) if is_arguments else said
 
     def begun(self, asked: Asked, record: str | None) -> Run | State:
-        """Begin a run, or take up one that waited; a State is of one that waits or has ended.
-
-        Raises:
-            AgentError, OSError: the run cannot begin.
-        """
+        """Begin a run, or take up one that waited; a State is of one that waits or has ended."""
         options: BeginOptions = {**self.options, "record": record}
         if asked.conversation is None:
             given, context = self.given(asked.said), asked.messages[:-1]
@@ -85,14 +79,7 @@ class Served:
         return begin(self.program, arguments, self.library, **options)
 
     def decided(self, run: str, approve: Approver, record: str) -> Run | State:
-        """Go on with a kept run, where a person may have decided about the calls that wait.
-
-        Args:
-            approve: what was decided about a call.
-
-        Raises:
-            AgentError, OSError: the run cannot go on.
-        """
+        """Go on with a kept run, where a person may have decided about the calls that wait."""
         with open_store(record) as store:
             log, kept = StoredRun.of(store, run, closes_store=True)
         if kept.state.status is Status.DONE:
@@ -151,11 +138,7 @@ class Serving:
     going: set[asyncio.Task[Any]] = field(factory=set, init=False)
 
     async def body(self, request: Request) -> bytes:
-        """The body of a request.
-
-        Raises:
-            RefusedError: it is too long or too slow.
-        """
+        """The body of a request."""
         body = bytearray()
         try:
             async with asyncio.timeout(self.body_seconds):

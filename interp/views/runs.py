@@ -298,7 +298,6 @@ class _View:
     """How the entries of one run are shown.
 
     Attributes:
-        longest: the most characters of a text.
         end: when the last entry ended, in seconds after the run began.
     """
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from attrs import asdict, evolve
 
+from gram.documents import holding
 from gram.words import counted
 
 from ...errors import ToolBindingError
@@ -147,7 +148,8 @@ def ab_command(files: tuple[str, ...], options: _Options) -> None:
     console.expect_other_file(html)
     with interruptible():
         if html is not None:
-            console.expect_writable(html)
+            with holding(Path(html)) as file:
+                file.check_writable()  # before much is done
         found = _experiment(files, options)
     if html is not None:
         found.write_html(html)

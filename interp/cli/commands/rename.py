@@ -44,7 +44,6 @@ class Renaming:
     Attributes:
         found: what the path names: the file that defines it, and the name in that file.
         texts: the old and the new texts of the files that change.
-        told: what the user has to know, beside the changes.
     """
 
     path: str
@@ -125,11 +124,7 @@ class Renaming:
     # --- what is beside a program
 
     def _change_beside(self, file: Path, meant: Sequence[tuple[Project, Named]]) -> None:
-        """Change the approval rules and the cases in a file.
-
-        Args:
-            meant: the programs, each with what is named in it.
-        """
+        """Change the approval rules and the cases in a file."""
         project, named = meant[0]
         try:
             before = decode(file.read_bytes(), str(file))
@@ -188,11 +183,7 @@ class Renaming:
 
 
 def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) -> None:
-    """Show what would change in files, or write all of them, or none.
-
-    Args:
-        texts: the old and the new texts; None for a file that is new.
-    """
+    """Show what would change in files, or write all of them, or none."""
     for path, (old, new) in texts.items():
         if not in_place:
             show_diff(old or "", new, shown_path(path))

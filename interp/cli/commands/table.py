@@ -22,9 +22,7 @@ class Row(NamedTuple):
     """What ``table.txt`` says of a command.
 
     Attributes:
-        module: the module that has it, as ``NAME_command``.
         uses_project: whether it runs code or asks models, and so may use what a project file names.
-        text: what it does.
     """
 
     module: str
@@ -43,7 +41,6 @@ GROUPS: Final = dict(_groups())
 """The commands by what they are for, in the order in which they are needed."""
 
 COMMANDS: Final = {name: row for group in GROUPS.values() for name, row in group.items()}
-"""Every command."""
 
 
 def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None:

@@ -31,7 +31,7 @@ from ..each_file import each_file
 from ..inputs import declaring
 from ..inputs.declaring import given_by, json_option, option, options_of, taken
 from ..inputs.files import read_program
-from ..inputs.libraries import read_checks
+from ..inputs.libraries import library_of_one_run, read_checks
 from ..inputs.options import RunningOptions
 from ..process import interruptible
 from ..terminal.case_report import Report
@@ -222,7 +222,8 @@ class CaseRun:
         """Run a case once, with a library of its own."""
         judge = planned.judge and planned.judge.watched_by(observe)
         options = cast(RunOptions, {**self.options.of_new_run, "observe": observe})
-        with self.options.fresh_library() as own:
+        tools = self.options.tools, self.options.mcp, self.options.openapi
+        with library_of_one_run(*tools, offline=self.options.offline) as own:
             library, checks = self._made_up | own, self._checks
             case, agent = planned.case, planned.agent
             return await testing.run_case(case, agent, library, checks, recording, judge, **options)

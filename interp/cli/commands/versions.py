@@ -45,7 +45,6 @@ _STYLES = {
     "breaking for functions": "warning",
     "changing behaviour": "info",
 }
-"""The marks of changes, with their styles."""
 _HOW = {"both": "", "old": " (removed)", "new": " (new)"}
 """On which sides a file is, and how that is said."""
 

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 def path_argument(words: str) -> Callable[[Any], Any]:
-    """The arguments of a command that takes files and a path, which come first or last.
-
-    Args:
-        words: the names of the words beside the files, such as ``PATH VALUE``.
-    """
+    """The arguments of a command that takes files and a path, which come first or last."""
     return click.argument(
         "arguments",
         nargs=-1,

@@ -110,13 +110,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 agent_option = click.option(
     "--agent", metavar="NAME", shell_complete=complete_agent, help="Which agent of the program."
 )
-"""Chooses an agent of a program with several agents."""
 
 model_option: Any = option("Use this model instead of the program's.", "PROVIDER/NAME")
-"""The model that is asked."""
 
 checks_option: Any = option("A Python file with the checks that cases name.", "FILE.py[:NAME]")
 """The files of checks; see `read_checks`."""
 
 stdin_filename_option: Any = option("What messages call standard input.", "NAME")
-"""The name of standard input."""

@@ -235,9 +235,7 @@ def read_program(name: str) -> Project:
 def read_word(word: str) -> str:
     """The text that an argument gives or names.
 
-    ``@FILE`` and ``-`` are read, without the last line break.
-
-    A text that begins with ``@`` itself is written with two of them.
+    ``@FILE`` and ``-`` are read, without the last line break; ``@@`` begins a text with ``@``.
 
     >>> read_word("@@alice, hello"), read_word("plain")
     ('@alice, hello', 'plain')

@@ -27,7 +27,6 @@ _SECONDS_OF_SILENCE = 2.0
 attach_option: Any = option(
     "Attach a picture, a document or sound to the first message; may be repeated.", "FILE|ADDRESS|-"
 )
-"""The files that are attached to a message."""
 
 input_option: Any = option(
     "Call the agent with this JSON object instead of messages.", "JSON|@FILE|-"
@@ -48,10 +47,6 @@ def said_to(
     Of words, ``-`` is standard input and ``@FILE`` the text of a file. Otherwise what comes through
     a pipe or from a file on standard input is context: it is put before the first message, or is
     the message where no other is given.
-
-    Args:
-        given: the value of ``--input``, or None.
-        reads_stdin: whether standard input may be context.
     """
     forbid(attached and given is not None, "--attach goes with a message, not with --input")
     forbid([file, *words, *attached].count(STDIN) > 1, "standard input (-) can be read only once")

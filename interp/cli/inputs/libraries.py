@@ -23,7 +23,7 @@ from ...json_text import read_json
 from ...machine import tools_from_json
 from ...models import Filling
 from ...programs import the_tools, tools_to_bind
-from ...tools import Tool, ToolLibrary, import_file, load_tools, split_name
+from ...tools import Tool, ToolLibrary, empty_tool_library, import_file, load_tools, split_name
 from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
 from ..terminal.console import forbid, note, tell
@@ -63,6 +63,7 @@ class ServerOptions(Options):
 class ToolOptions(ServerOptions):
     """The options that name tools of every kind."""
 
+    offline = False  # but where a command has an option for it
     tools: tuple[str, ...] = option(
         "A Python file with the tools; by default gram.toml's, or built-in ones.",
         "FILE.py[:NAME]",
@@ -76,7 +77,20 @@ class ToolOptions(ServerOptions):
 
     def library(self) -> ToolLibrary:
         """The tools that the options name; see `read_libraries`."""
-        return read_libraries(self.tools, self.mcp, self.openapi)
+        return read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
+
+    def made_up_tools(
+        self, program: Pattern, library: ToolLibrary, file: str | None = None
+    ) -> ToolLibrary:
+        """With --offline, tools for those of a program that have no Python yet; else none."""
+        specs = {view(tool_spec_name, each): each for each in tools_to_bind(program)}
+        names = [name for name in specs if name not in library and not library.why_ambiguous(name)]
+        if not self.offline or not names:
+            return empty_tool_library
+        verb, they = ("has", "it returns") if len(names) == 1 else ("have", "they return")
+        hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
+        tell(f"{', '.join(names)} {verb} no Python yet: the rehearsal makes up what {they}{hint}")
+        return ToolLibrary({name: _made_up(specs[name]) for name in names})
 
     def library_for(self, run: RecordedRun) -> ToolLibrary:
         """The tools for a recorded run that goes on: never built-in ones in place of its own."""
@@ -134,7 +148,6 @@ def read_libraries(
     Args:
         servers: the servers: each a command, an address, or ``FILE.json[:NAME]``.
         offline: servers that have an address are refused.
-        connect: connects to servers; by default until the command ends.
     """
     if not names and not servers and not documents:
         from ... import hello_world_tool_library  # the front imports it when it is asked for
@@ -184,18 +197,14 @@ def operations_of(given: str) -> ToolLibrary:
     ``server=URL`` is where calls go, ``hosts=A,B`` where they may go, ``operations=A,B`` which
     become tools; any other NAME is a security scheme, whose key is in the variable VALUE.
     """
-    settings: dict[str, Any] = {}
-    keys: dict[str, str] = {}
+    keys: dict[str, Any] = {}
     document = given
     while match := _SETTING.match(document):
-        name, value = match.groups()
-        if name == "server":
-            settings[name] = value
-        elif name in ("hosts", "operations"):
-            settings[name] = [each for each in value.split(",") if each]
-        else:
-            keys[name] = value
+        keys[match[1]] = match[2]
         document = document[match.end() :]
+    settings = {name: keys.pop(name) for name in ("server", "hosts", "operations") if name in keys}
+    for name in settings.keys() - {"server"}:
+        settings[name] = [each for each in settings[name].split(",") if each]
     told: list[str] = []
     library = openapi_library(document, keys=keys, tell=told.append, **settings)
     for each in told[:_MOST_TOLD]:
@@ -206,17 +215,8 @@ def operations_of(given: str) -> ToolLibrary:
     return library
 
 
-def made_up_tools(program: Pattern, library: ToolLibrary, hint: str) -> ToolLibrary:
-    """Tools for those of a program that a library lacks; they give values of their result types."""
-    specs = {view(tool_spec_name, each): each for each in tools_to_bind(program)}
-    names = [name for name in specs if name not in library and not library.why_ambiguous(name)]
-    if names:
-        verb, they = ("has", "it returns") if len(names) == 1 else ("have", "they return")
-        tell(f"{', '.join(names)} {verb} no Python yet: the rehearsal makes up what {they}{hint}")
-    return ToolLibrary({name: _made_up(specs[name]) for name in names})
-
-
 def _made_up(spec: Pattern) -> Tool:
+    """A tool that gives a value of its result type."""
     name, result = view(tool_spec_name, spec), result_schema(spec)
 
     def invoke(_: dict[str, Json]) -> Json:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from functools import cached_property
 from glob import escape
 from shlex import quote
 from typing import Any, Literal
 
 import click
-from attrs import converters, evolve, fields
+from attrs import evolve, fields
 
-from gram import Pattern
 from gram.words import did_you_mean
 from lenses_ext import SettingError, Settings
 from lenses_ext.schemas import Match
@@ -23,11 +22,10 @@ from ...json_text import json_or_text
 from ...machine import ApprovalPolicy, ApprovalRule, Limits, allow_all, ask_all, deny_all
 from ...models import ADDRESS_RULE, OFFLINE, Dialect, ScriptedModel, is_address, read_script
 from ...running import BeginOptions, RunOptions
-from ...tools import ToolLibrary, empty_tool_library
+from ...tools import ToolLibrary
 from ..completion.completing import complete_limit, complete_setting
 from ..telemetry import show_logs
 from ..terminal.console import expect_a_file, forbid, is_verbose, tell
-from . import libraries
 from .declaring import Options, agent_option, given_by, model_option, option
 from .libraries import ServerOptions, ToolOptions
 from .record_option import record_option
@@ -36,18 +34,15 @@ POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "non
 """The values of ``--approve`` and their policies."""
 
 base_url_option: Any = option("The address of the server to use.", "URL")
-"""Where the model is asked."""
 
 dialect_option: Any = option(
     "How to speak to the model's server: in the Responses API (responses) or in Chat Completions "
     "(tools; functions is its older form)."
 )
-"""How a model's server is spoken to."""
 
 fallback_option: Any = option(
     "Ask this model where the first cannot be reached, is overloaded or unknown.", "PROVIDER/NAME"
 )
-"""The models that are asked where the first cannot be."""
 
 match_option: Any = option("How closely tools have to match their specifications.", default="full")
 """How closely tools have to match; see `interp.tools.bind_tool`."""
@@ -125,10 +120,9 @@ class RunningOptions(ArmOptions, ToolOptions):
     """The options of every command that runs an agent."""
 
     fallback: tuple[str, ...] = fallback_option
-    script: ScriptedModel | None = option(
+    script: str | None = option(
         "Answer with these replies instead of a model: a list, or one for each agent by its name.",
         "FILE.json",
-        converter=converters.optional(read_script),
     )
     on_tool_error: OnToolError = option(
         "What a failing tool leads to: the model is told (the default), or the run stops.",
@@ -141,40 +135,24 @@ class RunningOptions(ArmOptions, ToolOptions):
         given = [self.offline, self.script is not None, bool(self.model or self.base_url)]
         forbid(sum(given) > 1, "choose one of --offline, --script and --model (or --base-url)")
         super().__attrs_post_init__()
+        _ = self.scripted  # what is wrong with it is told now
+
+    @cached_property
+    def scripted(self) -> ScriptedModel | None:
+        """The model that answers with the script."""
+        return read_script(self.script) if self.script is not None else None
 
     @property
     def words_to_resume(self) -> str:
         """The options that a run does not keep, as they are written again to go on with it."""
         words = ""
-        for name in ("tools", "mcp", "openapi", "base_url", "dialect", "match", "on_tool_error"):
+        several = ("tools", "mcp", "openapi")
+        for name in (*several, "script", "base_url", "dialect", "match", "on_tool_error"):
             given = getattr(self, name)
-            if given not in (None, (), "full", "tell"):
-                values = given if isinstance(given, tuple) else (given,)
+            if given not in (None, "full", "tell"):
+                values = given if name in several else (given,)
                 words += "".join(f" --{name.replace('_', '-')} {quote(each)}" for each in values)
         return words
-
-    def library(self) -> ToolLibrary:
-        """The tools that the options name; see `read_libraries`."""
-        return libraries.read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
-
-    def fresh_library(self) -> AbstractContextManager[ToolLibrary]:
-        """The same tools, read anew for one run that shares nothing with others."""
-        return libraries.library_of_one_run(
-            self.tools, self.mcp, self.openapi, offline=self.offline
-        )
-
-    def made_up_tools(
-        self, program: Pattern, library: ToolLibrary, file: str | None = None
-    ) -> ToolLibrary:
-        """With --offline, tools for those of a program that have no Python yet; else none."""
-        if not self.offline:
-            return empty_tool_library
-        hint = (
-            ""
-            if self.named_tools
-            else f"\n  hint: --tools {libraries.tools_beside(file)} for your own"
-        )
-        return libraries.made_up_tools(program, library, hint)
 
     def policy(self, library: ToolLibrary) -> ApprovalPolicy:
         """Which calls of these tools a new run may make.
@@ -219,7 +197,7 @@ class RunningOptions(ArmOptions, ToolOptions):
     @property
     def _of_every_run(self) -> BeginOptions:
         return {
-            "model": self.script or self.named_model,
+            "model": self.scripted or self.named_model,
             "base_url": self.base_url,
             "dialect": self.dialect,
             "settings": self.settings or None,

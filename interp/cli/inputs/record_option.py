@@ -76,7 +76,6 @@ record_option: Any = option(
     show_envvar=True,
     callback=_named,
 )
-"""What is recorded of a conversation."""
 
 run_argument = click.argument("run", metavar="RUN")
 """A run: its address, or its id in the default place."""

@@ -29,11 +29,7 @@ _UNITS: dict[str, Callable[[str], int]] = {
 
 
 class Positions:
-    """Turns offsets of a text into an editor's positions, and back.
-
-    Args:
-        encoding: what the editor and the server have agreed to count columns in.
-    """
+    """Turns offsets of a text into an editor's positions, and back."""
 
     def __init__(self, text: str, encoding: str = PositionEncodingKind.Utf16) -> None:
         self.text = text
@@ -71,11 +67,7 @@ class OpenFile:
 
     Args:
         path: where it is saved; None for one that has no file yet.
-        encoding: what columns are counted in.
         last: what it meant when all of it could be read last; None where that never was.
-
-    Attributes:
-        faults: what was found in it.
     """
 
     def __init__(

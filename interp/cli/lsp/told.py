@@ -16,17 +16,9 @@ import lenses_ext
 from gram import GramError, Pattern, Span, format_text, highlighted, pattern_at
 from gram.checks import Reading
 from gram.reading import spans_in_text, tokens
-from lenses_ext import is_agent, is_tool, is_workflow, view
+from lenses_ext import is_agent, is_tool, is_workflow, language, view
 from lenses_ext.labels import AGENT, ANSWER, LOOP, TOOL, TOOLS, WORKFLOW, WORKFLOWS, kind_of
-from lenses_ext.language import (
-    AGENTS,
-    SETTINGS,
-    SKILLS,
-    TOOL_SPECS,
-    WORKFLOW_PARTS,
-    is_arrows,
-    tool_spec_of,
-)
+from lenses_ext.language import AGENTS, SETTINGS, SKILLS, is_arrows, tool_spec_of
 from lenses_ext.names import SKILL_FILE, find_runnables
 from lenses_ext.optics import Vocabulary
 from lenses_ext.rules import Flow, Types
@@ -68,7 +60,7 @@ def told_at(meaning: Meaning, offset: int) -> tuple[str, Span] | None:
 
 def vocabulary_of(labels: Collection[str]) -> Vocabulary | None:
     """The vocabulary of an agent, a workflow or a tool, by its labels; None for others."""
-    kinds = (({AGENT}, AGENTS), (WORKFLOWS, WORKFLOW_PARTS), (TOOLS, TOOL_SPECS))
+    kinds = (({AGENT}, AGENTS), (WORKFLOWS, language.WORKFLOW_PARTS), (TOOLS, language.TOOL_SPECS))
     return next((words for known, words in kinds if known.intersection(labels)), None)
 
 

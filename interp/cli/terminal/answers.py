@@ -199,7 +199,6 @@ class Terminal:
         is_streaming: whether to print words as they arrive to a pipe or file, too.
         is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
         shows_reasoning: whether to show the reasoning of models, on standard error.
-        conversation: the name of the conversation, or None.
 
     Attributes:
         calls: the tool calls that were shown since the last answer began.

@@ -32,8 +32,6 @@ class Report:
     Args:
         at_least: how many runs of a case have to pass.
         by: the columns whose slices are told.
-        as_json: print one JSON object at the end.
-        junit: the file for JUnit XML, or None.
     """
 
     def __init__(

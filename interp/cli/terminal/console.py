@@ -23,7 +23,7 @@ import click
 
 from gram import GramError, write_atomically
 from gram.display import visible
-from gram.documents import decode, holding, resolved
+from gram.documents import decode, resolved
 
 if TYPE_CHECKING:
     from gram.json import Json
@@ -55,7 +55,6 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
     "refused": {"fg": "yellow"},
     "reasoning": {"dim": True},
 }
-"""What text looks like where colours are shown."""
 
 
 def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
@@ -186,9 +185,6 @@ def expect_other_file(out: str | None, *read: str) -> None:
 
     No other argument of the command may name the file, whatever it is for: ``a.py``,
     ``a.py:tools``, ``arm:a.py`` and ``arm=a.gram`` name one.
-
-    Args:
-        read: other files that are read.
     """
     if out is None or out == "-":
         return
@@ -207,12 +203,6 @@ def _is_at(path: Path, name: str) -> bool:
         return resolved(Path(name)) == path
     except (GramError, OSError):  # it is another value, and no name
         return False
-
-
-def expect_writable(out: str) -> None:
-    """Check, before much is done, that a result can be written to a file."""
-    with holding(Path(out)) as file:
-        file.check_writable()
 
 
 def write_result(out: str, text: str, *, private: bool = False) -> None:

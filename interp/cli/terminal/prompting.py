@@ -26,11 +26,7 @@ PROMPT = "> "
 
 
 class TypedLines(Lines):
-    """Messages typed at a terminal; each is kept in the user's history at once.
-
-    Args:
-        completions: what Tab offers for what was typed, as whole lines.
-    """
+    """Messages typed at a terminal; each is kept in the user's history at once."""
 
     is_typed = True
 
