@@ -260,11 +260,12 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
         if read := readers.get(column):
             try:
                 cells[_ATTRIBUTES.get(column, column)] = read(value)
-            except (OSError, GramError) as error:
-                told = str(error).partition("\n")[0]
-                if isinstance(error, FileNotFoundError):
-                    told = f"there is no file {error.filename}"
+            except OSError as error:
+                is_gone = isinstance(error, FileNotFoundError)
+                told = f"there is no file {error.filename}" if is_gone else str(error)
                 found.append(row.fault("no-file", told, column))
+            except GramError as error:
+                found.append(row.fault("ill-formed", str(error).partition("\n")[0], column))
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
         elif slip := _slip(column.strip()):

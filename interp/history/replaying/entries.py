@@ -154,7 +154,7 @@ class Timeline:
         cost: what the replies cost together in US dollars; None if it is not known of each.
         requests: how many replies there were.
         calls: how many calls of tools were answered.
-        seconds: how long all of it took, one after another; None if it is not known.
+        seconds: how long something went on; None if it is not known.
     """
 
     agent: str

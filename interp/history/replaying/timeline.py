@@ -51,7 +51,6 @@ class _Reader:
         first, state = self._run.first, self._state
         entries, in_order = nested(found)
         _, cost, requests, calls = totals(entries)
-        times = [each.seconds for each in found if each.seconds is not None]
         said = [each.content for each in first.context if each.role == machine.UserRole]
         frame = state.frame
         is_unfinished = isinstance(frame, machine.WorkflowFrame) and frame.unfinished
@@ -72,7 +71,7 @@ class _Reader:
             cost,
             requests,
             calls,
-            sum(times) if times else None,
+            _busy_seconds(found),
             first.run.attachments,
         )
 
@@ -194,6 +193,17 @@ def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
         cost=event.cost,
         retries=tuple(f"{model}: {why}" for model, why in event.tried),
     )
+
+
+def _busy_seconds(entries: Iterable[Entry]) -> float | None:
+    """How long something went on; what went on at once counts once."""
+    took = [(each.started, each.seconds) for each in entries if each.seconds is not None]
+    total = sum(seconds for started, seconds in took if started is None)
+    until = 0.0
+    for started, seconds in sorted((at, seconds) for at, seconds in took if at is not None):
+        total += max(0.0, started + seconds - max(started, until))
+        until = max(until, started + seconds)
+    return total if took else None
 
 
 def _call(answered: ToolFinished, called: Ended | None, ran: bool, seconds: float | None) -> Entry:

@@ -343,6 +343,17 @@ def test_built_in_tools_replace_no_recorded_ones(shop: Path, model_server: Model
     assert "Own hello" in done.stderr
 
 
+def test_how_to_go_on_names_the_script(tmp_path: Path) -> None:
+    call = {"name": "sayHello", "arguments": {"personName": "Al"}}
+    (tmp_path / "a b.json").write_text(json.dumps([{"calls": [call]}, "Done."]))
+    words = ("--script", "a b.json", "--record", "a.run.gram", "--approve", "ask")
+
+    asked = gram("run", HELLO, "hi", *words, cwd=tmp_path)
+
+    assert asked.returncode == 6
+    assert "gram resume a.run.gram --script 'a b.json' goes on; --approve all" in asked.stderr
+
+
 def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: ModelServer) -> None:
     keys = at(model_server)
     file = tmp_path / "my run.gram"

@@ -315,7 +315,7 @@ def test_a_case_may_come_after_a_conversation(tmp_path: Path) -> None:
         read_cases(tmp_path / "wrong.csv")
     gone, wrong = map(str, raised.value.faults)
     assert "wrong.csv:2:3: error[no-file] there is no file" in gone
-    assert "wrong.csv:3:3: error[no-file]" in wrong
+    assert "wrong.csv:3:3: error[ill-formed]" in wrong
 
 
 def test_files_that_cannot_be_attached_are_told_with_their_places(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from threading import Barrier
+from time import sleep
 from typing import Any
 
 import pytest
@@ -338,6 +340,22 @@ def test_tools_are_steps_of_a_workflow(tmp_path: Path) -> None:
     assert (shape(wrote), wrote.who) == (("writer", ["asks"]), "seek")
     assert wrote.children[0].who == "writer"
     assert found.seconds is not None
+
+
+def test_what_goes_on_at_once_counts_once_in_the_seconds_of_a_run(file: Path) -> None:
+    together = Barrier(2)
+
+    @tool
+    def add(x: int) -> int:
+        """Adds one."""
+        together.wait(10)
+        sleep(0.05)
+        return x + 1
+
+    run(AGENT, "go", [add], model=ScriptedModel([CALLS, "done"]), record=file)
+
+    found = timeline(file, has_prices=False)
+    assert 0 < found.seconds < sum(each.seconds for each in found.in_order)
 
 
 def test_what_is_not_waited_for_any_more_is_told() -> None:
