@@ -86,7 +86,6 @@ class ToolBindingError(ToolError):
         super().__init__("\n".join(self.problems))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By default, pickle would pass the message.
         return type(self), (self.problems,), self.__dict__
 
 

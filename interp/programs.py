@@ -149,7 +149,6 @@ def with_fallbacks(
     """A program whose agents ask other models where theirs cannot be asked.
 
     Args:
-        program: an agent or workflow.
         fallbacks: the models to ask then, after those that an agent names itself.
         model: the first model, instead of those that the agents name.
     """

@@ -124,11 +124,7 @@ _USERINFO: Final = re.compile(
 
 @frozen
 class Keys:
-    """Keys, ready to be replaced in texts.
-
-    Attributes:
-        pattern: fits each of them.
-    """
+    """Keys, ready to be replaced in texts."""
 
     _plain: tuple[str, ...]
     pattern: re.Pattern[str]

@@ -75,15 +75,11 @@ async def first_that_replies(
     models: Iterable[Model],
     passes: Callable[[Exception], bool] = may_be_passed,
 ) -> Event:
-    """The reply of the first of some models that gives one.
+    """The reply of the first of some models that gives one, asked in their order.
 
     Once a word of a reply was shown, no other model is asked.
 
     Args:
-        ask: asks one model.
-        effect: what is asked.
-        report: takes what is only watched.
-        models: the models, in the order in which they are asked.
         passes: whether another model is asked after an error.
     """
     left, tried, shown = list(models), list[tuple[Model, str]](), list[object]()
@@ -151,7 +147,6 @@ class Handler(Protocol):
         """Perform an effect, and return the event that answers it.
 
         Args:
-            effect: the effect.
             report: takes what is only watched; None when nobody watches the words of models.
         """
         ...

@@ -126,12 +126,9 @@ Observation: TypeAlias = Union[
 
 def seen_in(event: machine.Event, step: machine.Step) -> Iterator[Observation]:
     """What there is to see of a step."""
-    if (
-        isinstance(event, machine.ModelReplied)
-        and event.message.tool_calls
-        and event.message.content
-    ):
-        yield SaidBeforeCalls(event.at, event.message.content)
+    reply = event.message if isinstance(event, machine.ModelReplied) else None
+    if reply and reply.tool_calls and reply.content:
+        yield SaidBeforeCalls(event.at, reply.content)
     for each in step.happened:
         match each:
             case machine.ToolFinished() | machine.AgentStarted():

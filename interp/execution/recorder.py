@@ -41,12 +41,7 @@ WAITS: Final = "a call waits for approval"
 
 @frozen
 class Begun:
-    """The model is asked, or a tool is run that may run again; see `interp.machine.CallBegun`.
-
-    Attributes:
-        at: the position.
-        time: when.
-    """
+    """The model is asked, or a tool is run that may run again; see `interp.machine.CallBegun`."""
 
     at: At
     time: datetime = field(factory=now)
@@ -54,13 +49,7 @@ class Begun:
 
 @frozen
 class Retried:
-    """A request is sent again.
-
-    Attributes:
-        at: the position.
-        error: what went wrong with the one before.
-        wait: how many seconds later.
-    """
+    """A request is sent again, some seconds after one that went wrong."""
 
     at: At
     error: str
@@ -69,13 +58,7 @@ class Retried:
 
 @frozen
 class Failed:
-    """The model or a tool gave no event.
-
-    Attributes:
-        at: the position.
-        error: what went wrong.
-        seconds: how long it took.
-    """
+    """The model or a tool gave no event."""
 
     at: At
     error: str
@@ -84,12 +67,7 @@ class Failed:
 
 @frozen
 class Stopped:
-    """The run stopped before its end.
-
-    Attributes:
-        error: why.
-        time: when.
-    """
+    """The run stopped before its end."""
 
     error: str
     time: datetime = field(factory=now)
@@ -99,13 +77,7 @@ Note: TypeAlias = Union[Begun, Retried, Failed, Stopped]
 
 
 class Folded(NamedTuple):
-    """An event, and what it led to.
-
-    Attributes:
-        event: the event.
-        effect: what it answers; None for `CallBegun`, `Resumed` and `TimeUp`.
-        state: the State that it led to.
-    """
+    """An event, the effect that it answers if it answers one, and the State that it led to."""
 
     event: Event
     effect: Effect | None
@@ -155,7 +127,7 @@ class RunLog(Protocol):
         """Write an event; the log has to be held.
 
         Args:
-            folded: the event, what it answers and what it led to.
+            folded: the event.
             seconds: how long the effect took that it answers, if that is known.
 
         Raises:
@@ -212,7 +184,7 @@ class Recorder:
     async def append(
         self, effect: Effect | None, event: Event, state: State, seconds: float | None
     ) -> None:
-        """Write an event and what it led to, see `Folded`.
+        """Write an event and what it led to.
 
         Raises:
             AgentError: the log cannot be written; what was recorded before is whole.

@@ -29,9 +29,6 @@ class Spending:
     """Counts the replies of runs, each of which has a price of its own.
 
     Models differ in price, and one model may cost more where much is said to it.
-
-    Attributes:
-        replies: each reply with the model that was asked.
     """
 
     replies: list[tuple[Model, ModelReplied]] = field(factory=list)
@@ -118,11 +115,7 @@ _TOKENS: Final = 1_000
 
 @define
 class Budget:
-    """The money of a run.
-
-    Attributes:
-        cost_of: what tokens cost.
-    """
+    """The money of a run."""
 
     cost_of: CostOf
     _last: dict[str, Decimal] = field(factory=dict)

@@ -68,8 +68,6 @@ class Telemetry:
 
     Attributes:
         trace: OpenTelemetry's module of traces.
-        tracer: makes spans.
-        content: as it was given.
         meter: makes instruments for more metrics.
         metrics: what runs count and measure.
 

@@ -60,13 +60,7 @@ def _form_of(pattern: Pattern) -> type[FrameStep[Any]]:
 
 
 class Step(NamedTuple):
-    """What an event leads to.
-
-    Attributes:
-        state: the next State.
-        effects: what is new to do.
-        happened: what has happened, in order.
-    """
+    """The next State, the effects that are new to do, and what has happened, in order."""
 
     state: State
     effects: tuple[Effect, ...]

@@ -26,10 +26,6 @@ class ToolFinished:
 
     Tools that run at once finish in any order. A call that was not run, because it was wrong or not
     allowed, has not started.
-
-    Attributes:
-        at: the position of the call.
-        invocation: the call with its answer, and the agent or workflow that made it.
     """
 
     at: At
@@ -54,7 +50,6 @@ class AgentStarted:
 
     Attributes:
         at: its place; the positions of all that is in it begin with that.
-        name: its name.
         by: the name of the agent that called it, or of the workflow that it is a step of.
         given: what it was given, as JSON text.
         frame: its frame as it began.
@@ -75,7 +70,6 @@ class Ended:
         at: its position; that of a round ends with the number of the rounds before.
         kind: what it was. ``each`` maps over an empty list; ``tool`` is a step that may not be run,
             or not with its input.
-        name: its name.
         by: the name of the agent that called it, or of the workflow or loop that it is a part of.
         given: what it was given, as JSON text.
         said: what it gave, or None.

@@ -302,11 +302,7 @@ empty_context = ConversationContext()
 
 
 def conversation_of(messages: Iterable[Message], *, by: str) -> ConversationContext:
-    """The conversation that a function was given: a list of messages is one, too.
-
-    Args:
-        messages: the conversation, or its messages.
-        by: the name of the function, for errors.
+    """The conversation that a function was given; a list of messages is one, too.
 
     Raises:
         ArgumentError: it is neither.
@@ -351,13 +347,10 @@ class Usage:
         >>> Usage(10, 5, reasoning_tokens=4).details()
         {'input_tokens': 10, 'output_tokens': 5, 'reasoning_tokens': 4}
         """
-        numbers = asdict(self)
-        parts = ("cached_tokens", "reasoning_tokens")
-        return {
-            name: number
-            for name, number in numbers.items()
-            if number is not None and (number or name not in parts)
-        }
+        whole = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens}
+        parts = {"cached_tokens": self.cached_tokens, "reasoning_tokens": self.reasoning_tokens}
+        known = {name: number for name, number in whole.items() if number is not None}
+        return known | {name: number for name, number in parts.items() if number}
 
     def to_json(self) -> dict[str, int | None]:
         """The numbers as a JSON object; null for what is unknown."""

@@ -20,7 +20,6 @@ def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:
     """The effects that a state still needs, such as after it was loaded to go on.
 
     Args:
-        state: the state.
         past_limit: also those that a run at a limit needs once it goes on past it.
     """
     if state.status is Status.LIMITED and not past_limit:

@@ -49,7 +49,6 @@ class Offer:
         spec: the specification of the tool that it is to the model.
         pattern: what it is: a tool, an agent, a workflow or a skill; of a handover the
             specification, since who takes over may hold the program, see `definition`.
-        use: what a call of it does.
     """
 
     name: str
@@ -81,11 +80,7 @@ class Offers:
 
 
 def offers_of(program: Pattern, agent: Pattern) -> Offers:
-    """What an agent of a program offers to its model.
-
-    Raises:
-        ValidationError: it hands over to an agent that the program does not have.
-    """
+    """What an agent of a program offers to its model."""
     return _offers(program)(agent)
 
 

@@ -275,7 +275,7 @@ class Begin:
 
     Attributes:
         pattern: the agent or workflow.
-        given: what it is called with, a JSON value.
+        given: what it is called with.
         context: the conversation before.
         attachments: the files that are attached to what it is called with.
         call: the call or the step that it is to answer.
@@ -293,9 +293,6 @@ class Outcome:
     """How a frame ended: with what it gave, or with what went wrong.
 
     Attributes:
-        said: what it gave, or None.
-        error: what went wrong, or None.
-        context: its conversation.
         calls: the calls that it has made.
         unfinished: whether what it gave is that of a loop that was out of rounds.
     """

@@ -32,10 +32,6 @@ def with_answer(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     An agent gets it as its `Answer`, and so do those that it may hand the conversation over to. A
     workflow gets a signature that says it.
 
-    Args:
-        program: an agent or a workflow, with its references resolved.
-        answer: the type.
-
     Raises:
         ConfigurationError: the program declares another answer, or its result does not fit.
     """

@@ -131,10 +131,6 @@ class BeginOptions(RunOptions, Generic[V], total=False):
 def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     """Refuse options of the wrong type, before anything is done with them.
 
-    Args:
-        options: the keywords that were given.
-        by: the function that was called with them.
-
     Raises:
         ArgumentError: an option is of the wrong type, or there is none of its name.
         ConfigurationError: ``on_tool_error`` or ``at_once`` has a value that it cannot have.
@@ -185,9 +181,6 @@ def with_windows(program: Pattern) -> Pattern:
     What is not written comes from the row of the model's provider or from the package of prices,
     and is written into the program that is run, so that its record has it.
 
-    Args:
-        program: an agent or workflow.
-
     Raises:
         ConfigurationError: the window of a model is not known.
     """
@@ -196,7 +189,6 @@ def with_windows(program: Pattern) -> Pattern:
 
 @memo  # most programs have no such agent, and each run asks
 def _summarises(program: Pattern) -> bool:
-    """Whether an agent of a program says when to summarise."""
     return any(
         "compactAt" in str(each.value.properties.get("settings")) for _, each in walk(program)
     )
@@ -221,10 +213,6 @@ def _with_window(agent: Pattern) -> Pattern:
 
 def budget_of(state: State, options: RunOptions) -> execution.Budget | None:
     """What knows the cost of a run; None where it is not limited and nobody gives prices.
-
-    Args:
-        state: a State of the run.
-        options: how it goes on.
 
     Raises:
         ConfigurationError: the cost is limited, and the price of a model is not known.

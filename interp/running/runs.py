@@ -248,12 +248,7 @@ def first_state_of(
     """The State in which a run begins, see `run`.
 
     Args:
-        program: the program.
-        user_input: what the user says.
         library: its agents take the places of tools that they implement.
-        context: the conversation before.
-        options: how to run it.
-        by: the function that was called with these, for errors.
         run_id: a name for the run, or None for a new one.
 
     Raises:

@@ -42,10 +42,6 @@ def strict_schema(schema: Json, name: str) -> dict[str, Json]:
     Every property is required, optional ones may be null instead, objects have no other
     properties, and defaults are left out: the interpreter fills them in for a null.
 
-    Args:
-        schema: the schema of a tool's parameters.
-        name: the name of the tool, for error messages.
-
     Raises:
         ToolError: a part of the schema has no strict form.
     """
@@ -187,10 +183,6 @@ def from_openapi_schema(schema: Json, path: str = "$") -> Json:
 
     ``nullable`` becomes the type null, ``example`` becomes ``examples``, limits that are flags
     become numbers.
-
-    Args:
-        schema: the schema.
-        path: where it is, for messages.
 
     Raises:
         ValidationError: ``nullable`` is neither true nor false.

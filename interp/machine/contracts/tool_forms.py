@@ -64,8 +64,6 @@ def tool_to_json(tool: Pattern, form: str, *, strict: bool = False) -> dict[str,
     """A tool in one of the `TOOL_FORMS`, a fresh copy.
 
     Args:
-        tool: the specification of the tool.
-        form: the name of the form.
         strict: whether the provider enforces the schema; see
             `interp.machine.contracts.schema_forms`.
 

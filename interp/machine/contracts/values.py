@@ -225,9 +225,6 @@ class Parameters:
 
     Attributes:
         schema: the JSON Schema; not to be changed.
-
-    Raises:
-        ValidationError: the text is not a JSON Schema.
     """
 
     def __init__(self, schema: str) -> None:
@@ -284,7 +281,7 @@ _parameters = lru_cache(maxsize=512)(Parameters)
 
 @memo
 def parameters_of(tool: Pattern) -> Parameters:
-    """The parameters of a tool specification; prepared once for each pattern."""
+    """The parameters of a tool specification."""
     return Parameters(write_json(view(tool_spec_schema, tool)))
 
 
@@ -362,10 +359,6 @@ def read_answer(schema: Mapping[str, Json], reply: str) -> tuple[str, str | None
 
     An answer that is declared to be a text is the text itself: a reply that is a JSON string is
     decoded, and blanks around a choice are left out.
-
-    Args:
-        schema: the type.
-        reply: the reply.
 
     Returns:
         The answer, and why it is not of the declared type, a line for each violation, or None.
