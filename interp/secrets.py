@@ -16,8 +16,6 @@ from functools import lru_cache
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from attrs import frozen
-
 from gram.words import counted
 
 REDACTED: Final = "[redacted]"
@@ -122,21 +120,23 @@ _USERINFO: Final = re.compile(
 # --- replacing
 
 
-@frozen
 class Keys:
     """Keys, ready to be replaced in texts."""
 
-    _plain: tuple[str, ...]
-    pattern: re.Pattern[str]
-    _spellings: tuple[tuple[re.Pattern[str], ...], ...]
+    def __init__(self, values: frozenset[str]) -> None:
+        self._plain = sorted(values, key=lambda key: (-len(key), key))  # the longest first
+        spellings = [_spellings(key) for key in self._plain]
+        self._have_marks = any(mark in key for key in values for mark in _MARKS)
+        self._spellings = [list(map(re.compile, each)) for each in spellings]
+        any_of_them = "|".join(map("".join, spellings))
+        self.pattern = re.compile(f"{_beginning_of(self._plain)}(?:{any_of_them})")
 
     def __repr__(self) -> str:
         return f"<{counted(len(self._plain), 'key')}>"
 
     def without(self, text: str) -> str:
         """A text without the keys, however JSON inside it spells them."""
-        marks = (mark in key for key in self._plain for mark in _MARKS)
-        may_be_spelled = "\\u" in text or ("\\" in text and any(marks))
+        may_be_spelled = "\\u" in text or ("\\" in text and self._have_marks)
         if not may_be_spelled and not any(key in text for key in self._plain):
             return text  # soon known, since most texts have none
         return self.pattern.sub(REDACTED, text)
@@ -185,7 +185,10 @@ class Keys:
         return len(text)
 
 
-def _may_begin(text: str, at: int, spelling: tuple[re.Pattern[str], ...]) -> bool:
+_keys_of = lru_cache(maxsize=1)(Keys)
+
+
+def _may_begin(text: str, at: int, spelling: Iterable[re.Pattern[str]]) -> bool:
     """Whether a text from some place to its end may be the beginning of a key, or a whole one."""
     before = at
     for character in spelling:
@@ -205,17 +208,6 @@ _ESCAPE_BEGUN: Final = re.compile(rf"(?:{_BACKSLASHES}(?:u[0-9a-fA-F]{{0,4}})?)+
 _LONGEST_SPELLING: Final = 2 * len("\\\\\\\\\\\\\\\\u0000")
 _MARKS: Final = "\"'/\\"
 """What is written behind a backslash."""
-
-
-@lru_cache(maxsize=1)
-def _keys_of(values: frozenset[str]) -> Keys:
-    plain = tuple(sorted(values, key=lambda key: (-len(key), key)))  # the longest first
-    spellings = [_spellings(key) for key in plain]
-    return Keys(
-        plain,
-        re.compile(_beginning_of(plain) + f"(?:{'|'.join(map(''.join, spellings))})"),
-        tuple(tuple(map(re.compile, each)) for each in spellings),
-    )
 
 
 def _beginning_of(keys: Iterable[str]) -> str:

@@ -129,9 +129,9 @@ class Driver:
                         task = asyncio.create_task(self._perform(effect, clock, report, words))
                         task.add_done_callback(news.put_nowait)
                         self._running[task] = effect
-                    if not self._running and self._startable(waiting):
-                        continue  # some were not wanted any more
                     if not self._running:
+                        if self._startable(waiting):
+                            continue  # some were not wanted any more
                         await self._stop_for_money(waiting)
                         break
                     self._task = asyncio.current_task()
