@@ -20,6 +20,7 @@ from gram.extras import install
 
 from ..errors import ConfigurationError
 from ..execution import Telemetry
+from ..secrets import without_keys
 from .terminal.console import note, tell
 
 _FIELDS: Final = ("event", "run", "conversation", "worker")
@@ -72,6 +73,8 @@ class LogLines(logging.Formatter):
         shown = {"time": time.replace("+00:00", "Z"), "level": record.levelname}
         fields = {name: str(getattr(record, name)) for name in _FIELDS if hasattr(record, name)}
         message = record.getMessage()
+        if record.exc_info:  # what went wrong in a library
+            message += "\n" + without_keys(self.formatException(record.exc_info))
         if self._as_json:
             return json.dumps({**shown, **fields, "message": message}, ensure_ascii=False)
         named = [f"{name}={value}" for name, value in fields.items()]

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -69,6 +69,7 @@ def app_of(serving: Serving, *, as_mcp: bool = False) -> Starlette:
         exception_handlers={
             RefusedError: lambda _, error: _refused(RefusedError.of(error)),
             HTTPException: _not_there,
+            ClientDisconnect: lambda *_: Response(status_code=499),  # which nobody is sent
         },
         lifespan=lambda _: living(),
     )

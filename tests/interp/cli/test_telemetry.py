@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import urllib.request
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from gram import dumps
 from interp import open_store
+from interp.cli.telemetry import LogLines
 from tests.interp.cli.process import gram, refused, written
 from tests.interp.otlp_receiver import Receiver, receiving
 from tests.interp.worker_processes import GREETER, ended, until, worker
@@ -112,3 +114,17 @@ def test_a_port_that_is_taken_is_told(database: str) -> None:
         taken.listen()
         done = gram("worker", "--record", database, "--metrics", str(taken.getsockname()[1]))
     assert (done.returncode, "--metrics" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_line_of_an_error_has_what_was_raised(
+    monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "a-key-of-sixteen-or-more")
+    try:
+        raise ValueError("the key is a-key-of-sixteen-or-more")
+    except ValueError as error:
+        given = {"msg": "failed", "exc_info": (ValueError, error, error.__traceback__)}
+    line = LogLines(as_json=as_json).format(logging.makeLogRecord(given))
+    assert "ValueError: the key is [redacted]" in line
+    assert len(line.splitlines()) == 1 or not as_json

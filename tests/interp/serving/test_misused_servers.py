@@ -133,7 +133,7 @@ def test_too_many_at_once_are_told_to_come_again() -> None:
     [(CHAT, True, False), (RESPONSES, False, False), (CHAT, False, True)],
 )
 def test_the_run_of_a_client_that_vanishes_is_cancelled_unless_it_is_kept(
-    tmp_path: Any, path: str, stream: bool, is_kept: bool
+    tmp_path: Any, caplog: pytest.LogCaptureFixture, path: str, stream: bool, is_kept: bool
 ) -> None:
     slow, store = Slow(), str(tmp_path / "runs.db") if is_kept else None
     body = json.dumps({**BODY, "input": "Hi", "stream": stream}).encode()
@@ -145,6 +145,7 @@ def test_the_run_of_a_client_that_vanishes_is_cancelled_unless_it_is_kept(
         slow.may_answer = True
         assert ask(port, path, body)[0] == 200
 
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
     if store:
         with open_store(store) as opened:
             assert [row.status for row in opened.rows()] == ["done"] * 2
