@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 from .. import machine
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
-from ..execution import AgentFinished, Observation, SaidBeforeCalls, TextDelta, ToolStarted
+from ..execution import (
+    AgentFinished,
+    Observation,
+    SaidBeforeCalls,
+    TextDelta,
+    ToolStarted,
+    log_fields,
+)
 from ..json_text import Json, json_or_text
 from ..machine import AgentResponse, AgentStarted, At, State, ToolFinished, ToolInvocation
 from ..running import Run
@@ -139,11 +146,9 @@ class Exchange(Generic[R]):
                 LOGGER.warning("%s", error, extra={"event": "run_failed", "run": self.run})
             return refused
         finally:
-            known = {"event": "exchange_ended", "run": self.run}
-            if self._asked.conversation:
-                known["conversation"] = self._asked.conversation
-            took = monotonic() - began
-            LOGGER.info("%s %s in %.2f s", self._asked.model, how, took, extra=known)
+            told = self._asked.model, how, monotonic() - began
+            with log_fields(run=self.run or None, conversation=self._asked.conversation):
+                LOGGER.info("%s %s in %.2f s", *told, extra={"event": "exchange_ended"})
             self._news.put_nowait(None)
 
     async def _answer(self) -> AgentResponse:
@@ -155,7 +160,8 @@ class Exchange(Generic[R]):
         if self._asked.streams:
             self._tell(self.reply.begun())
         if isinstance(begun, Run):
-            with suppress(ApprovalNeeded):
+            fields = log_fields(run=self.run, conversation=self._asked.conversation)
+            with fields, suppress(ApprovalNeeded):
                 async with aclosing(begun.astream(words=self._asked.streams)) as seen:
                     async for each in seen:
                         if self._asked.streams:

@@ -211,6 +211,22 @@ def test_what_asks_for_nothing_is_taken() -> None:
         assert chat(asking, **plain).choices[0].message.content == "Hello."
 
 
+def test_the_log_says_of_which_run_it_tells(
+    model_server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    model_server.will_say(Answer({"error": {"message": "busy"}}, 503, {"retry-after": "0"}), "Hi.")
+    with (
+        caplog.at_level("INFO", "interp"),
+        asked_of(GREETER, base_url=model_server.url, dialect="tools") as asking,
+    ):
+        answered = asking.chat.completions.with_raw_response.create(model="greeter", messages=HI)  # type: ignore[arg-type]  # a list of dicts is taken
+    records = (vars(each) for each in caplog.records)
+    told = {each["event"]: each["run"] for each in records if "event" in each}
+    assert told == dict.fromkeys(
+        ("model_retried", "exchange_ended"), answered.headers["x-gram-run"]
+    )
+
+
 def test_failures_are_errors_of_their_kinds(model_server: ModelServer) -> None:
     model_server.will_say(*[Answer({"error": {"message": "out of order"}}, 400)] * 3, CALL)
     how = {"base_url": model_server.url, "dialect": "tools", "limits": Limits(iterations=0)}
