@@ -22,7 +22,7 @@ from contextvars import ContextVar
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
-from attrs import NOTHING, Attribute, field, frozen
+from attrs import field, frozen
 
 from gram import ArgumentError, GramError, Pattern
 from gram.errors import expect
@@ -39,23 +39,6 @@ from ..machine.contracts import require_schema
 from ..terminated import Terminated
 
 
-def _require_name(tool: Tool, _: Any, name: str) -> None:
-    expect(name, str, "name", by="Tool")
-    if not name.strip():
-        raise ToolError(f"a tool needs a name, found {name!r}")
-    if "/" in name:
-        raise ToolError(f"the name of a tool has no slash, found {name!r}: write _ or . instead")
-
-
-def _is_of(*kinds: type) -> Callable[[Tool, Attribute[Any], object], None]:
-    return lambda tool, part, value: expect(value, kinds, part.name, by=f'Tool "{tool.name}"')
-
-
-def _is_function(tool: Tool, _: Any, invoke: Any) -> None:
-    if not callable(invoke):
-        raise ArgumentError(f'Tool "{tool.name}": invoke must be a function, got {invoke!r}')
-
-
 def _schema_text(schema: Mapping[str, Json] | None) -> JsonText:
     if isinstance(schema, JsonText):  # that of another tool
         return schema
@@ -64,14 +47,6 @@ def _schema_text(schema: Mapping[str, Json] | None) -> JsonText:
         return write_json(schema and dict(schema))
     except NotJson as error:
         raise ToolError(f"the schema of a tool: {error}") from None
-
-
-def _is_schema(tool: Tool, part: Attribute[Any], text: JsonText) -> None:
-    try:
-        if part.default is NOTHING or text.value is not None:
-            require_schema(text.value)
-    except ValidationError as error:
-        raise ToolError(f'tool "{tool.name}": {error}') from None
 
 
 @frozen(repr=False)
@@ -102,21 +77,40 @@ class Tool:
         ToolError: the name is empty or has a slash, or a schema is not valid.
     """
 
-    name: str = field(validator=_require_name)
-    description: str = field(validator=_is_of(str))
-    _schema: JsonText = field(converter=_schema_text, validator=_is_schema)
-    invoke: Callable[[dict[str, Json]], Any] = field(eq=False, validator=_is_function)
-    _result_schema: JsonText = field(
-        default=None, converter=_schema_text, validator=_is_schema, kw_only=True
-    )
-    place: str | None = field(default=None, validator=_is_of(str, NoneType), kw_only=True)
+    name: str
+    description: str
+    _schema: JsonText = field(converter=_schema_text)
+    invoke: Callable[[dict[str, Json]], Any] = field(eq=False)
+    _result_schema: JsonText = field(default=None, converter=_schema_text, kw_only=True)
+    place: str | None = field(default=None, kw_only=True)
     function: Callable[..., Any] = field(kw_only=True)
-    once: bool = field(default=False, validator=_is_of(bool), kw_only=True)
-    alone: bool = field(default=False, validator=_is_of(bool), kw_only=True)
+    once: bool = field(default=False, kw_only=True)
+    alone: bool = field(default=False, kw_only=True)
     agent: Pattern | None = field(default=None, kw_only=True)
-    may_report: bool = field(default=False, validator=_is_of(bool), kw_only=True)
+    may_report: bool = field(default=False, kw_only=True)
     hints: Mapping[str, str | bool] = field(factory=dict, eq=False, kw_only=True)
     server: str | None = field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        expect(self.name, str, "name", by="Tool")
+        if not self.name.strip():
+            raise ToolError(f"a tool needs a name, found {self.name!r}")
+        if "/" in self.name:
+            said = f"the name of a tool has no slash, found {self.name!r}"
+            raise ToolError(f"{said}: write _ or . instead")
+        by = f'Tool "{self.name}"'
+        expect(self.description, str, "description", by=by)
+        if not callable(self.invoke):
+            raise ArgumentError(f"{by}: invoke must be a function, got {self.invoke!r}")
+        try:
+            require_schema(self._schema.value)
+            if self._result_schema.value is not None:
+                require_schema(self._result_schema.value)
+        except ValidationError as error:
+            raise ToolError(f'tool "{self.name}": {error}') from None
+        expect(self.place, (str, NoneType), "place", by=by)
+        for part in ("once", "alone", "may_report"):
+            expect(getattr(self, part), bool, part, by=by)
 
     @function.default
     def _invoke_itself(self) -> Callable[..., Any]:

@@ -371,8 +371,12 @@ def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
     """The tools that were given, by name; functions are made into tools."""
     made: dict[str, Tool] = {}
     for each in _flat(given, named):
-        found = tool_of_agent(each) if isinstance(each, Pattern) else tool_of_others(each)
-        found = found or (each if isinstance(each, Tool) else tool_of_function(each))
+        if isinstance(each, Tool):
+            found = each
+        elif isinstance(each, Pattern):
+            found = tool_of_agent(each)
+        else:
+            found = tool_of_others(each) or tool_of_function(each)
         if found.name in made:
             raise ToolError(f'two tools are named "{found.name}"')
         made[found.name] = found
