@@ -59,9 +59,6 @@ def responses_part(file: File) -> Json:
 def file_of_part(part: Mapping[str, Any]) -> File:
     """The file that a part of a request is, in either dialect; no path is ever opened.
 
-    Raises:
-        ValidationError: it is of another kind, or nothing that a model takes.
-
     >>> file_of_part(chat_part(File(b"Buy milk.", "note.txt")))
     <File note.txt (text/plain, 9 bytes)>
     """

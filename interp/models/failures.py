@@ -1,10 +1,8 @@
 """What the failures of models mean: whether asking again can help, and what the user can do.
 
-``failures.toml`` has one table for every way a provider has of failing, so that the same failure is
-treated the same whether it comes as a status, in a body or in the middle of a stream.
-
-A request is sent again where its error says so, waiting longer each time or as the provider says.
-What a model refuses that can be left out is left out from then on.
+``failures.toml`` has one table for every way a provider has of failing, as a status, in a body or
+in the middle of a stream. A request is sent again where its error says so, waiting longer each time
+or as the provider says. What a model refuses that can be left out is left out from then on.
 """
 
 from __future__ import annotations
@@ -56,13 +54,9 @@ def _is_about(what: str | Sequence[str], said: str) -> bool:
 
 
 class CallNotMadeError(ModelError):
-    """The model tried to call a tool, and its provider could not read the call.
+    """The model tried to call a tool, and its provider could not read the call."""
 
-    Attributes:
-        generation: What the model wrote.
-    """
-
-    generation: str
+    generation: str  # what the model wrote
 
 
 def failed(
@@ -266,16 +260,13 @@ def _date(text: str) -> datetime | None:
 
 
 _log = logging.getLogger("interp.model")
-
 T = TypeVar("T")
 
 Notice: TypeAlias = Callable[[ModelError, float], None]
 """Called before a request is sent again, with what went wrong and how long it waits."""
 
 _notice: ContextVar[Notice | None] = ContextVar("notice", default=None)
-
 _is_sent_once: ContextVar[bool] = ContextVar("is_sent_once", default=False)
-
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
@@ -324,8 +315,6 @@ async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
         await asyncio.sleep(seconds)
         attempt += 1
 
-
-# --- what is left out
 
 What: TypeAlias = Literal["files of tools", "encrypted reasoning"]
 

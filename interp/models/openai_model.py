@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
@@ -205,18 +205,14 @@ class OpenAIModel:
                     raise
             return await posted()  # written otherwise now
 
-        async def begun() -> tuple[Piece | Reply, _Incoming, AsyncExitStack]:
-            async with AsyncExitStack() as opened:
-                response = await posted()
-                await opened.enter_async_context(aclosing(response))
-                coming = _incoming(response, wire, request, server, streaming=streaming)
-                await opened.enter_async_context(aclosing(coming))
-                return await anext(coming), coming, opened.pop_all()
+        async def begun() -> tuple[Piece | Reply, _Incoming]:
+            coming = _incoming(await posted(), wire, request, server, streaming=streaming)
+            return await anext(coming), coming  # what fails has closed itself
 
         try:
             async with server.client() as client:  # the first takes a second
-                piece, coming, opened = await awith_retries(begun, self._attempts)
-                async with opened:
+                piece, coming = await awith_retries(begun, self._attempts)
+                async with aclosing(coming):
                     while not isinstance(piece, Reply):
                         yield piece
                         piece = await anext(coming)
@@ -275,7 +271,7 @@ async def _incoming(
     def added(found: Iterator[Json]) -> list[Piece]:
         return [piece for event in found for piece in reply.add(event)]
 
-    async with aclosing(response.aiter_bytes()) as coming:
+    async with aclosing(response), aclosing(response.aiter_bytes()) as coming:
         is_open = True
         if not (streaming and is_stream):  # how it begins tells what it is
             while is_open and len(body) < _ENOUGH:

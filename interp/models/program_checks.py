@@ -18,13 +18,12 @@ from ..errors import ConfigurationError, ModelError
 from .connect import Offered, offered_models
 from .providers import OFFLINE, find_provider, not_taken, unknown_provider
 
-RETIRED: Final = {
+RETIRED: Final = {  # by OpenAI, on a day that has come or will
     "gpt-3.5-turbo": "2026-10-23",
     "gpt-4": "2026-10-23",
     "gpt-4o": "2027-01-14",
     "gpt-4o-mini": "2027-01-14",
 }
-"""Models that OpenAI no longer serves, or will stop serving, with the date."""
 
 
 def check_program(program: ProgramLike, *more: Check) -> tuple[Diagnostic, ...]:
@@ -108,7 +107,6 @@ MODEL_CHECKS: Final = (
     Check("retired-model", "warning", retired_model),
     Check("setting-not-taken", "warning", setting_not_taken),
 )
-"""The checks of models and their providers."""
 
 
 class OfferedCheck:

@@ -2,9 +2,6 @@
 
 A new OpenAI-compatible provider is a new row of `PROVIDERS`. A project file adds others, see
 `added`. A provider without a row can be used if ``<NAME>_BASE_URL`` is set.
-
-The settings ``strictTools`` and ``toolChoice`` change how the tools are sent, and ``extraBody``
-has fields with their own names.
 """
 
 from __future__ import annotations
@@ -142,8 +139,6 @@ def is_on_this_machine(url: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-# --- the built-in rows
-
 # fmt: off
 _ROWS = (
     Provider("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", dialect="responses",
@@ -165,8 +160,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = {provider.name: provider for provider
 OFFLINE = Model("Offline", "rehearsal")
 """The built-in model for rehearsals, which needs no key and no network."""
 
-
-# --- rows that are written elsewhere
 
 _COLUMNS = [each.name for each in fields(Provider) if each.name != "name"]
 _NAME_OF_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
@@ -205,8 +198,6 @@ def provider_of(path: str, name: str, table: Any) -> Provider:
         raise ConfigurationError(f"{where} not_taken must be a list of settings, such as {known}")
     return Provider(name, **table)
 
-
-# --- finding providers
 
 _ADDED: dict[str, Provider] = {}
 

@@ -2,10 +2,10 @@
 
 It is not a language model, and it says so. It reads a request as a model would and answers by fixed
 rules: it calls the tool whose name and description fit the user's words best, fills the arguments
-from what was said, and reports the tool's result. It hands a
-conversation over where that is what fits best, never back. Where an answer is one of several words,
-it is another one in each round of a loop, and after each message of a chat, so that every arm of a
-choice can be seen. The same request always gets the same answer.
+from what was said, and reports the tool's result. It hands a conversation over where that fits
+best, never back. Where an answer is one of several words, it is another one in each round of a
+loop, and after each message of a chat, so that every arm of a choice can be seen. The same request
+always gets the same answer.
 """
 
 from __future__ import annotations

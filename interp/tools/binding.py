@@ -1,11 +1,8 @@
 """Binding: finds the implementation of each tool of a program in a library.
 
-A program is bound when it runs, so the same program can run with different libraries. An
-implementation fits if it accepts every call that the specification allows and returns the
-declared type. Errors have the places of both the specification and the function.
-
-So a program may leave open whether a tool is code or an agent. Which one it is, is decided by the
-library that it is run with.
+A program is bound when it runs, so the same program can run with different libraries, which also
+decide whether a tool is code or an agent. An implementation fits if it accepts every call that the
+specification allows and returns the declared type. Errors have the places of both.
 """
 
 from __future__ import annotations

@@ -131,26 +131,17 @@ def _without_doctests(text: str) -> str:
 
 
 NO_DEFAULT: Final = dataclasses.MISSING
-"""The value of `Member.default` for a member without a default."""
 
 
 @frozen
 class Member:
-    """A parameter of a function or a field of a record.
+    """A parameter of a function or a field of a record."""
 
-    Attributes:
-        name: its name in JSON, and the keyword of the Python parameter.
-        hint: its type hint.
-        required: whether it must be given.
-        default: the default as a Python value, or `NO_DEFAULT`.
-        description: the text that describes it to the model, or None.
-    """
-
-    name: str
+    name: str  # in JSON, and the keyword of the Python parameter
     hint: Any
     required: bool = True
-    default: Any = NO_DEFAULT
-    description: str | None = None
+    default: Any = NO_DEFAULT  # a Python value
+    description: str | None = None  # for the model
 
 
 @frozen

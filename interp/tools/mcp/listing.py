@@ -94,10 +94,7 @@ def result_of(answer: CallToolResult) -> Json | ToolResult:
     """The structured content of an answer, or else its texts; and the files that are in it.
 
     An image, a sound or a file stands in the text as words with its type and size. A text that is
-    too long is cut, and says so.
-
-    Raises:
-        ToolError: the tool failed, or its structured content is too long.
+    too long is cut, and says so; structured content that is too long is a ToolError.
     """
     parts = [_part(each) for each in answer.content]
     text = "\n".join(words for words, _ in parts)

@@ -56,21 +56,13 @@ class _Entry(TypedDict, total=False):
 
 @frozen
 class McpServer:
-    """How to reach one MCP server: at its address, or by a command.
+    """How to reach one MCP server: at its address, or by a command."""
 
-    Attributes:
-        name: what messages call it.
-        command: the program and its arguments.
-        environment: variables for the command, beside a few harmless ones such as ``PATH``.
-        folder: where the command runs, or None for the current folder.
-        headers: what every request to the address carries.
-    """
-
-    name: str
+    name: str  # for messages
     command: tuple[str, ...] = field(default=(), repr=False)
     url: str | None = field(default=None, repr=False)
-    environment: Mapping[str, str] = field(factory=dict, repr=False)
-    folder: str | None = None
+    environment: Mapping[str, str] = field(factory=dict, repr=False)  # beside ``PATH`` and the like
+    folder: str | None = None  # where the command runs
     headers: Mapping[str, str] = field(factory=dict, repr=False)
     _hidden: Hidden | None = field(default=None, repr=False, eq=False)
 
@@ -83,15 +75,8 @@ def read_servers(
 ) -> tuple[McpServer, ...]:
     """The servers that a command, an address, a file or the content of a file names.
 
-    Args:
-        given: see `mcp_library`.
-        name: of a file, the one server to use; of others, what messages call the server.
-        env: the names of environment variables that a command gets.
-
-    Raises:
-        ArgumentError: an argument is of the wrong type.
-        ConfigurationError: it is not in one of these forms, or a variable is not set.
-        OSError: the file cannot be read.
+    The arguments and errors are those of `mcp_library`; unless it is one of a file, the name is
+    what messages call the server.
     """
     expect(name, (str, type(None)), "name", by="mcp_library")
     names = expect_all(env, str, "env", by="mcp_library")

@@ -231,23 +231,14 @@ FORM: Final = "application/x-www-form-urlencoded"
 
 @frozen
 class ApiParameter:
-    """A parameter of an operation, or its body.
+    """A parameter of an operation, or its body."""
 
-    Attributes:
-        key: its name as the model knows it.
-        name, place: its name in the request, and where it is: path, query, header or body. The
-            name of a body is its media type.
-        explode: whether a query has the items of a list one by one.
-        is_deep: whether each value in a query has the names that lead to it: ``filter[from]=1``.
-        fields: those of a form that say how they are written.
-    """
-
-    key: str
-    name: str
-    place: str
-    explode: bool = True
-    is_deep: bool = False
-    fields: Mapping[str, ApiParameter] = field(factory=dict)
+    key: str  # its name as the model knows it
+    name: str  # its name in the request; that of a body is its media type
+    place: str  # path, query, header or body
+    explode: bool = True  # a query has the items of a list one by one
+    is_deep: bool = False  # values in a query have the names that lead to them: ``filter[from]=1``
+    fields: Mapping[str, ApiParameter] = field(factory=dict)  # of a form, how they are written
 
 
 @frozen
