@@ -160,6 +160,9 @@ def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
     for key in sorted(properties.keys() & SETTINGS.keys()):
         message = f"{key} is a setting of the model, and counts only in settings"
         yield Diagnostic.found(message, part=key, hint=f"write settings: {{{key}: …}}")
+    if "tools" in properties:
+        message, hint = "the tools of an agent are elements", "write them behind the bar: | search"
+        yield Diagnostic.found(message, part="tools", hint=hint)
     yield from misspelt_property(agent)
 
 
