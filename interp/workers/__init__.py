@@ -29,7 +29,6 @@ from .steering import (
 from .submission import (
     KeptOptions,
     Schedule as Schedule,
-    postgres_of,
     read_schedules as read_schedules,
     schedule_faults,
     submit as submit,

@@ -26,7 +26,7 @@ from .database_errors import is_of_database, log_event, reason_of
 from .limits import LimitedHandler, SharedLimits
 from .looking import WorkerMetrics
 from .queue import IS_OVER, LaterError
-from .submission import why_not_with
+from .submission import why_not, why_not_with
 
 _FAILURES: Final = 5
 """How often a run may fail in a way that may pass, such as a provider that is down."""
@@ -37,11 +37,6 @@ _DEATHS: Final = 5
 _SUSPECTED: Final = 2
 """After how many of them a worker takes it only when it drives no other such run: the runs that
 were driven beside one that kills its workers would else be taken for what did it."""
-
-_SHORTEST: Final = 5.0
-_LONGEST: Final = 300.0
-"""Seconds from such a failure until the run goes on; each time twice as long. A run that waits for
-somebody else is looked at again as late."""
 
 _SOON: Final = 1.0
 """Seconds until a run is taken again that waits for what nobody tells workers of."""
@@ -54,14 +49,18 @@ _IS_FREE: Final = ("queued", "stopped")
 class Driver:
     """Goes on with runs of a store, which is asked in threads."""
 
-    _store: RunStore
-    _queue: queue.RunQueue
-    _library: ToolLibrary
-    _match: Match
-    _limits: SharedLimits
-    _telemetry: Telemetry | None = None
-    _metrics: WorkerMetrics | None = None
+    store: RunStore
+    queue: queue.RunQueue
+    library: ToolLibrary
+    match: Match
+    limits: SharedLimits
+    telemetry: Telemetry | None = None
+    metrics: WorkerMetrics | None = None
     _suspect: str | None = field(default=None, init=False)
+
+    def why_not(self, run: RecordedRun) -> str | None:
+        """Why a run cannot be driven here, see `why_not`."""
+        return why_not(run, self.library, self.match)
 
     async def go_on(self, run: str) -> None:
         """Go on with a run, as far as it goes now.
@@ -83,13 +82,13 @@ class Driver:
                 raise
             failure = error
             await call_in_thread(lambda: self._after_failure(run, failure))
-        row = await call_in_thread(lambda: self._store.row(run))
+        row = await call_in_thread(lambda: self.store.row(run))
         if row.status in (*IS_OVER, "waiting"):
             why = f": {row.reason}" if row.reason and row.status != "done" else ""
             level = logging.WARNING if row.status in ("failed", "limited") else logging.INFO
             log_event(f"run_{row.status}", f"{row.facts.agent}: {row.status}{why}", level)
-            if self._metrics:
-                self._metrics.ended(row)
+            if self.metrics:
+                self.metrics.ended(row)
         if await call_in_thread(lambda: self._to_drive(run)):
             raise LaterError("it can go on", _SOON)
 
@@ -100,26 +99,26 @@ class Driver:
             LaterError: it cannot go on now. Whoever changes that puts in a job at once.
         """
         try:
-            row = self._store.row(run)
+            row = self.store.row(run)
         except StoreError as error:
             if is_of_database(error):
                 raise
             return None  # it was removed from the store
         if row.status in IS_OVER:
-            self._queue.ended(run)
+            self.queue.ended(run)
             return None
         if row.status == "running":
             raise LaterError("another process goes on with it", _SOON)
         if row.status == "waiting":
             raise LaterError("it waits for approval", self._patience(run))
-        for other, is_driven_here in self._queue.goes_first(run):
+        for other, is_driven_here in self.queue.goes_first(run):
             seconds = self._patience(run) if is_driven_here else _SOON
             raise LaterError(f"run {other} goes first", seconds)
         return row
 
     def _patience(self, run: str) -> float:
         """The seconds until a run is looked at again that somebody else lets go on."""
-        return min(max(self._queue.idle(run), _SOON), _LONGEST)
+        return min(max(self.queue.idle(run), _SOON), queue.LONGEST_PAUSE)
 
     async def _drive(self, run: str) -> None:
         taken = await call_in_thread(lambda: self._taken_up(run))
@@ -140,22 +139,22 @@ class Driver:
 
     def _taken_up(self, run: str) -> tuple[RunRow, StoredRun, RecordedRun, int] | None:
         """A run to go on with, and how many workers have died with it; None if too many have."""
-        row = self._store.row(run)
+        row = self.store.row(run)
         if row.facts.conversation is not None:
-            self._queue.follow(run)  # a turn that has not begun follows the conversation so far
-        log, kept = StoredRun.of(self._store, run)
-        if reason := why_not_with(kept, self._library, self._match):
+            self.queue.follow(run)  # a turn that has not begun follows the conversation so far
+        log, kept = StoredRun.of(self.store, run)
+        if reason := why_not_with(kept, self.library, self.match):
             self._say_why(run, reason)
             raise LaterError(reason, 0.0, is_elsewhere=True)
         deaths = 0
         if row.status == "stopped":
-            deaths = self._queue.deaths(run, len(kept.steps), row.left_by)
+            deaths = self.queue.deaths(run, len(kept.steps), row.left_by)
             if row.left_by is not None:
                 left_by = process_of(row.left_by)
                 told = f"{row.facts.agent} is taken over: {left_by} was not heard of any more"
                 log_event("run_taken_over", told, logging.WARNING)
-                if self._metrics:
-                    self._metrics.taken_over()
+                if self.metrics:
+                    self.metrics.taken_over()
         if deaths < _DEATHS:
             return row, log, kept, deaths
         begun = (each for each in pending(kept.state) if each.at in kept.unanswered)
@@ -169,11 +168,11 @@ class Driver:
         return None
 
     async def _finish(self, row: RunRow, log: StoredRun, kept: RecordedRun) -> None:
-        state, telemetry = kept.state, self._telemetry
-        live = LiveHandler.of(state, self._library, match=self._match)
+        state, telemetry = kept.state, self.telemetry
+        live = LiveHandler.of(state, self.library, match=self.match)
         driver = RunDriver(
             state,
-            LimitedHandler(live, self._limits, row.facts.tenant),
+            LimitedHandler(live, self.limits, row.facts.tenant),
             tools=live.tools,
             log=log,
             budget=budget_of(state, {}),
@@ -189,20 +188,19 @@ class Driver:
         """
         if isinstance(error, LaterError):
             reason = without_keys(str(error))
-            if error.may_be_of_run and self._queue.failed_again(run) >= _FAILURES:
+            if error.may_be_of_run and self.queue.failed_again(run) >= _FAILURES:
                 return self.fail(run, reason)
             self._say_why(run, reason)
             raise error
         reason = reason_of(error)
-        if isinstance(error, RunTakenError) and not self._queue.has_gone_on(run):
+        if isinstance(error, RunTakenError) and not self.queue.has_gone_on(run):
             return  # whoever has it does the rest
         # one of this worker rather than of the run, such as a file that it cannot read
         may_pass = isinstance(error, ConfigurationError) or not isinstance(error, GramError)
-        if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
+        if may_pass and (failures := self.queue.failed_again(run)) < _FAILURES:
             self._say_why(run, reason)
-            seconds = min(_SHORTEST * 2 ** (failures - 1), _LONGEST)
-            raise LaterError(reason, seconds, logging.WARNING)
-        if self._store.row(run).status in _IS_FREE:
+            raise LaterError(reason, queue.pause_after(failures - 1), logging.WARNING)
+        if self.store.row(run).status in _IS_FREE:
             with suppress(RunTakenError):
                 self.fail(run, reason)
 
@@ -212,21 +210,21 @@ class Driver:
 
     def _say_why(self, run: str, reason: str) -> None:
         """Have a list show why a run did not go on, where that is not known yet."""
-        row = self._store.row(run)
+        row = self.store.row(run)
         if row.status in _IS_FREE and reason not in (row.reason or ""):
             self._let_go(run, row.status, reason)
 
     def _let_go(self, run: str, status: RunStatus, reason: str) -> None:
         try:
-            usage = self._store.recorded(run).state.usage
+            usage = self.store.recorded(run).state.usage
         except Exception as error:
             if is_of_database(error):
                 raise
             usage = Usage(None, None)
         try:
-            claim = self._store.claim(run)
+            claim = self.store.claim(run)
         except RunTakenError:
-            if self._store.row(run).status not in _IS_FREE:
+            if self.store.row(run).status not in _IS_FREE:
                 raise
-            claim = self._store.take_over(run)  # it does not follow its conversation any more
+            claim = self.store.take_over(run)  # it does not follow its conversation any more
         claim.let_go(status, usage, reason)

@@ -23,7 +23,7 @@ from ..machine import Event, Limits, Resumed, State, Status, pending
 from ..programs import the_agent
 from .limits import limit_name
 from .queue import RunQueue
-from .submission import models_asked, postgres_of, queue_of
+from .submission import models_asked, queue_of
 
 
 def fork_run(
@@ -171,7 +171,7 @@ class Requeue:
 
     def carry_out(self) -> str:
         """Give it back, and return the id of the run that workers drive now."""
-        queue, kept = RunQueue(postgres_of(self.store)), self.kept
+        queue, kept = RunQueue.of(self.store), self.kept
         if self.new is None:
             log, now = StoredRun.of(self.store, self.row.id)
             if now.state != kept.state:
@@ -192,7 +192,7 @@ class Requeue:
             queue.add(new, queue_of(state.beginning, kept.own_tools), None)
 
         try:
-            postgres_of(self.store).together(work)
+            queue.database.together(work)
         except RunExistsError:
             raise _given_back(self.store, self.row.id, new) from None
         return new
@@ -240,7 +240,7 @@ def requeue_of(
     expect(store, RunStore, "store", by="requeue_run")
     expect(run, str, "run", by="requeue_run")
     expect(limits, (Limits, type(None)), "limits", by="requeue_run")
-    queue, row = RunQueue(postgres_of(store)), store.row(run)
+    queue, row = RunQueue.of(store), store.row(run)
     name = store.name_of(run)
     if row.status not in _STOPPED:
         raise StoreError(f"{name} is {row.status}: only what has stopped is given back")

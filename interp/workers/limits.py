@@ -29,24 +29,18 @@ from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import PROVIDERS, awith_retries, sent_once
 from .database_errors import log_event
-from .queue import LONGEST_WAIT, SQL, LaterError
-from .submission import postgres_of
+from .queue import LONGEST_WAIT, SQL, LaterError, RunQueue, pause_after
 
 _TENANT: Final = "tenant:"
 """Before the name of a tenant, in the name of its limit."""
 
 _WRITTEN: Final = {name.lower(): name for name in PROVIDERS}
 
+_MOST: Final = 2**31 - 1
 _LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
 _PAUSE: Final = 1.0  # seconds, while another request finds out whether a model answers again
-_MOST: Final = 2**31 - 1
 _PATIENCE: Final = 5.0
 """The seconds that a run waits in its worker; for longer it makes room for others."""
-
-_SHORTEST: Final = 5.0
-_LONGEST: Final = 300.0
-"""Seconds for which a model is left alone that does not answer; each time twice as long."""
-
 _PROBE: Final = 30.0
 """The seconds after which one more request finds out whether a model answers, where the one before
 has not come back."""
@@ -118,7 +112,7 @@ def shared_limits(store: RunStore) -> dict[str, LimitNow]:
         StoreError: the store cannot be read.
     """
     expect(store, RunStore, "store", by="shared_limits")
-    database = postgres_of(store)
+    database = RunQueue.of(store).database
     return {
         name: LimitNow(SharedLimit(at_once, per_minute), *now)
         for name, at_once, per_minute, *now in database.execute(SQL["limits"])
@@ -143,7 +137,7 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
     for name, limit in limits.items():
         expect(name, str, "a name in limits", by="set_shared_limits")
         expect(limit, (SharedLimit, type(None)), f"limits[{name!r}]", by="set_shared_limits")
-    database = postgres_of(store)
+    database = RunQueue.of(store).database
     for name, limit in limits.items():
         if limit is None:
             for table in ("gram_limits", "gram_buckets"):
@@ -263,7 +257,7 @@ class SharedLimits:
             ((left, failures),) = execute(sql, name)
             if failures and left > 0:  # others have said so meanwhile
                 return left, failures
-            seconds = min(_SHORTEST * 2 ** min(failures, 10), _LONGEST)
+            seconds = pause_after(failures)
             execute(SQL["failed"], seconds, name)
             return seconds, failures
 

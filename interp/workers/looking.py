@@ -27,13 +27,14 @@ from ..history.stores import PostgresDatabase, RunRow, RunStore, this_process
 from ..json_text import write_json
 from . import queue as run_queue
 from .database_errors import is_of_database, log_event, reason_of
-from .limits import SharedLimits
 from .queue import LOOK, LOOK_NOW, SQL, LaterError, RunQueue, tell_some
-from .submission import Schedule, postgres_of, submit_due
+from .submission import Schedule, submit_due
 
 if TYPE_CHECKING:
     import procrastinate
     from opentelemetry.metrics import Meter, Observation
+
+    from .driving import Driver
 
 _GOING: Final = ("queued", "running", "stopped", "waiting")
 """The statuses of runs that have not ended."""
@@ -83,7 +84,7 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
         StoreError: the store cannot be read.
     """
     expect(store, RunStore, "store", by="workers_now")
-    database = postgres_of(store)
+    database = RunQueue.of(store).database
     return tuple(
         WorkerNow(name, silent, tuple(runs), queues, tuple(sorted(set(leaves.values()))))
         for name, silent, runs, queues, leaves in database.execute(SQL["workers_now"])
@@ -93,7 +94,7 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
 def overview(store: RunStore) -> Overview:
     """What the workers of a store have to do; see `workers_now`."""
     expect(store, RunStore, "store", by="overview")
-    return _overview(postgres_of(store))
+    return _overview(RunQueue.of(store).database)
 
 
 def _overview(database: PostgresDatabase) -> Overview:
@@ -193,37 +194,33 @@ _NONE: Final = "none"
 
 @define(eq=False)
 class Looks:
-    """The looks of one worker; those of its methods that ask the database block."""
+    """The looks of one worker, whose queue has a connection that nothing else uses.
+
+    Those of its methods that ask the database block.
+    """
 
     _name: str
-    _store: RunStore
-    _database: PostgresDatabase
-    _why_not: Callable[[RecordedRun], str | None]
-    _fail: Callable[[str, str], None]
+    _driver: Driver
+    _queue: RunQueue
     _schedules: tuple[Schedule, ...]
-    _limits: SharedLimits
     channel: str = field(factory=lambda: f"gram_worker_{os.urandom(8).hex()}", init=False)
     queues: list[str] = field(factory=lambda: [_NONE], init=False)  # looked into for each job
-    _queue: RunQueue = field(init=False)
     _submitted_until: float | None = field(default=None, init=False)
     _left: dict[str, LaterError] = field(factory=dict, init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._queue = RunQueue(self._database)
 
     def end(self) -> None:
         """Say that the worker has ended, and have others take what it has left."""
 
         def work() -> None:
-            self._database.execute("DELETE FROM gram_requests WHERE worker = ?", self._name)
+            self._queue.database.execute("DELETE FROM gram_requests WHERE worker = ?", self._name)
             sql = "DELETE FROM gram_workers WHERE id = ? RETURNING queues"
-            for queue in self._database.value(sql, self._name) or ():
-                tell_some(self._database, queue)
+            for queue in self._queue.database.value(sql, self._name) or ():
+                tell_some(self._queue.database, queue)
 
         with suppress(StoreError):
-            self._database.together(work)
-        self._database.close()
-        self._limits.close()
+            self._queue.database.together(work)
+        self._queue.database.close()
+        self._driver.limits.close()
 
     def leave(self, queue: str, run: str, error: LaterError) -> None:
         """Leave the runs of a queue to others, or alone for as long as their model is."""
@@ -265,31 +262,31 @@ class Looks:
                 )
 
     def _looks_for_all(self) -> bool:
-        self._limits.settle()
+        self._driver.limits.settle()
         for queue, error in list(self._left.items()):
-            if error.held and not self._limits.is_held(error.held):
+            if error.held and not self._driver.limits.is_held(error.held):
                 del self._left[queue]  # it is learned of again
-        for name, run in self._database.execute(SQL["queues"]):
+        for name, run in self._queue.database.execute(SQL["queues"]):
             if name in self.queues or name in self._left or not (found := self._read(run)):
                 continue
-            if reason := self._why_not(found):
+            if reason := self._driver.why_not(found):
                 self.leave(name, run, LaterError(reason, 0.0, is_elsewhere=True))
             else:
                 self.queues.append(name)
-                self._database.execute("SELECT pg_notify(?, ?)", self.channel, LOOK_NOW)
+                self._queue.database.execute("SELECT pg_notify(?, ?)", self.channel, LOOK_NOW)
         leaves = {queue: str(error).partition("\n")[0] for queue, error in self._left.items()}
         told = (self._name, self.channel, self.queues, leaves)
-        now, looks_for_all = seen(self._database, *told)
-        submit_due(self._schedules, self._store, self._submitted_until, now)
+        now, looks_for_all = seen(self._queue.database, *told)
+        submit_due(self._schedules, self._driver.store, self._submitted_until, now)
         self._submitted_until = now
         if looks_for_all:
-            forget_dead(self._database)
+            forget_dead(self._queue.database)
         return looks_for_all
 
     def _read(self, run: str) -> RecordedRun | None:
         """A run; one that cannot be read has failed, since no worker would take it."""
         try:
-            return self._store.recorded(run)
+            return self._driver.store.recorded(run)
         except Exception as error:
             if is_of_database(error):
                 raise
@@ -297,7 +294,7 @@ class Looks:
             told = f"the run cannot be read: {reason}"
             log_event("run_unreadable", told, logging.WARNING, run=run)
         try:
-            self._fail(run, reason)
+            self._driver.fail(run, reason)
         except RunTakenError:
             return None
         except StoreError as error:  # nothing is left of it but its name

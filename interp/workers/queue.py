@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import define, field
 
@@ -43,42 +43,46 @@ def make_worker_tables(database: PostgresDatabase) -> None:
     )
 
 
-LOOK: Final = 2.0
-"""Seconds between two signs of life of a worker, and between two looks for work of dead ones."""
-
-SEEN: Final = 10.0
-"""Seconds since a worker was last heard of, after which it counts as dead."""
-
+LOOK: Final = 2.0  # seconds between two signs of life of a worker, and two looks for all
+SEEN: Final = 10.0  # seconds since a worker was heard of, after which it counts as dead
 SILENT: Final = 6.0
 """Seconds since a worker was last heard of, after which its jobs are put in again.
 
 That is sooner than it counts as dead, since it costs little where it lives: a run that is claimed
 is only looked at again.
 """
+LONGEST_REQUEST: Final = 3600.0  # seconds after which a request counts as under way no more
+LONGEST_WAIT: Final = 3600.0  # seconds after which a run is looked at again in any case
+_SHORTEST_PAUSE: Final = 5.0
+LONGEST_PAUSE: Final = 300.0
 
-LONGEST_REQUEST: Final = 3600.0
-"""Seconds since a request began, after which it counts as under way no more."""
-
-GO_ON: Final = "gram.go_on"
-"""The name of the task that goes on with a run."""
+GO_ON: Final = "gram.go_on"  # the task that goes on with a run
+LOOK_NOW: Final = '{"type": "job_inserted", "job_id": 0}'  # as Procrastinate says it
 
 IS_OVER: Final = (*stores.ENDED, "limited")
 """The statuses of runs that workers do nothing more with."""
 
 MOST_PRIORITY: Final = 1_000_000
 """The highest priority of a run; the lowest is as far below 0."""
-
 _BEGUN_FIRST: Final = 2 * MOST_PRIORITY + 1
 """What a run that has begun is ahead of all that have not: else they would keep it waiting."""
 
-LOOK_NOW: Final = '{"type": "job_inserted", "job_id": 0}'
-"""What tells a worker to look, as Procrastinate says it."""
-
-
-LONGEST_WAIT: Final = 3600.0
-"""The seconds after which a run is looked at again in any case."""
-
 SQL: Final = stores.statements_of(__file__, seen=SEEN, longest=LONGEST_REQUEST)
+
+
+def pause_after(failures: int) -> float:
+    """Seconds until what has failed is tried again; each time twice as long."""
+    return min(_SHORTEST_PAUSE * 2.0 ** min(failures, 10), LONGEST_PAUSE)
+
+
+def expect_procrastinate() -> None:
+    """Refuse to go on without what workers need."""
+    try:
+        import procrastinate  # noqa: F401  # an extra
+    except ImportError:
+        raise ConfigurationError(
+            f"a queue of runs needs Procrastinate\n  hint: {install('workers')}"
+        ) from None
 
 
 @define
@@ -113,18 +117,29 @@ class LaterError(Exception):
 class RunQueue:
     """The runs of a store that workers are to drive, and the jobs for them.
 
-    Raises:
-        ConfigurationError: Procrastinate is not installed.
+    Its tables are made where there are none.
     """
 
-    def __init__(self, database: PostgresDatabase) -> None:
-        try:
-            import procrastinate
-        except ImportError:
+    @classmethod
+    def of(cls, store: stores.RunStore) -> RunQueue:
+        """The queue of a store that can have workers, with the tables of both.
+
+        Raises:
+            ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
+        """
+        if not isinstance(store.database, PostgresDatabase):
             raise ConfigurationError(
-                f"a queue of runs needs Procrastinate\n  hint: {install('workers')}"
-            ) from None
-        self._database = database
+                f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"
+                "  hint: give --record postgresql://user@host/database (store= in Python)"
+            )
+        store.ready()
+        return cls(store.database)
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        expect_procrastinate()
+        import procrastinate
+
+        self.database: Final = database
         # Jobs are put in with connections of the store; those of this app are never opened.
         app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector())
         self._configure: Callable[..., Any] = app.configure_task
@@ -137,10 +152,10 @@ class RunQueue:
         """
 
         def work() -> None:
-            self._database.execute(SQL["add"], queue, due or 0.0, run)
+            self.database.execute(SQL["add"], queue, due or 0.0, run)
             self.put(run)
 
-        self._database.together(work)
+        self.database.together(work)
 
     def put(self, run: str, seconds: float = 0.0) -> None:
         """Have a job for a run that workers are to drive in some seconds, once it may begin.
@@ -149,7 +164,7 @@ class RunQueue:
         """
         from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 
-        found = self._database.execute(SQL["job"], _BEGUN_FIRST, seconds, seconds, run)
+        found = self.database.execute(SQL["job"], _BEGUN_FIRST, seconds, seconds, run)
         if not found:
             return
         queue, priority, at, is_due = found[0]
@@ -166,59 +181,58 @@ class RunQueue:
                 raise error.__cause__ or error from None
 
         try:
-            self._database.connected(defer)
+            self.database.connected(defer)
         except AlreadyEnqueued:
-            self._database.execute(SQL["put_job_forward"], at, run, at)
+            self.database.execute(SQL["put_job_forward"], at, run, at)
         if is_due:
-            tell_some(self._database, queue)
+            tell_some(self.database, queue)
 
     def due(self, run: str) -> float | None:
         """When a queued run may begin, 0 for at once; None for a run that is not queued."""
         sql = "SELECT due FROM gram_runs WHERE id = ? AND queue IS NOT NULL"
-        found: float | None = self._database.value(sql, run)
-        return found
+        return cast("float | None", self.database.value(sql, run))
 
     def idle(self, run: str) -> float:
         """For how many seconds a run has been as it is now."""
         sql = "SELECT {clock} - changed FROM gram_runs WHERE id = ?"
-        return float(self._database.value(sql, run) or 0.0)
+        return float(self.database.value(sql, run) or 0.0)
 
     def goes_first(self, run: str) -> list[tuple[str, bool]]:
         """The turn of a run's conversation that goes before it, and whether workers drive that."""
-        found = self._database.execute(SQL["first_turns"], [run])
+        found = self.database.execute(SQL["first_turns"], [run])
         return [(first, is_driven) for _, first, is_driven in found]
 
     def has_gone_on(self, run: str) -> bool:
         """Whether a turn has begun, and its conversation has gone on since, so that it cannot."""
-        return bool(self._database.execute(SQL["has_gone_on"], run))
+        return bool(self.database.execute(SQL["has_gone_on"], run))
 
     def follow(self, run: str) -> None:
         """Have a turn that has not begun follow what was said in its conversation so far."""
-        self._database.execute(SQL["follow"], run)
+        self.database.execute(SQL["follow"], run)
 
     def ended(self, run: str) -> None:
         """Take a run that has ended off the queue, and let the next of its conversation begin."""
 
         def work() -> None:
-            self._database.execute("UPDATE gram_runs SET queue = NULL WHERE id = ?", run)
-            if following := self._database.value(SQL["next_turn"], run):
+            self.database.execute("UPDATE gram_runs SET queue = NULL WHERE id = ?", run)
+            if following := self.database.value(SQL["next_turn"], run):
                 self.put(following)
 
-        self._database.together(work)
+        self.database.together(work)
 
     def failed_again(self, run: str) -> int:
         """Count that a run has failed in a way that may pass; returns how often it has."""
         sql = "UPDATE gram_runs SET attempts = attempts + 1 WHERE id = ? RETURNING attempts"
-        return int(self._database.value(sql, run) or 0)
+        return int(self.database.value(sql, run) or 0)
 
     def deaths(self, run: str, events: int, left_by: str | None) -> int:
         """How many workers died with a run one after the other, and recorded no event of it.
 
         If a worker has died with it just now, that is counted; once, however often it is asked.
         """
-        self._database.execute(SQL["count_death"], events, events, run, left_by)
+        self.database.execute(SQL["count_death"], events, events, run, left_by)
         sql = "SELECT deaths FROM gram_runs WHERE id = ? AND died_after = ?"
-        return int(self._database.value(sql, run, events) or 0)
+        return int(self.database.value(sql, run, events) or 0)
 
 
 def tell_workers(store: stores.StoreLike, run: str) -> None:

@@ -41,7 +41,7 @@ from ..errors import ConfigurationError, ToolBindingError
 from ..execution import current_trace
 from ..history import stores
 from ..history.records import RecordedRun
-from ..history.stores import PostgresDatabase, RunFacts, RunStore
+from ..history.stores import RunFacts, RunStore
 from ..json_text import write_json
 from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
 from ..models import OFFLINE, connect_model, find_provider, unknown_provider
@@ -50,7 +50,7 @@ from ..running import BeginOptions, check_options, first_state_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
 from .database_errors import is_of_database, log_event
-from .queue import MOST_PRIORITY, RunQueue
+from .queue import MOST_PRIORITY, RunQueue, expect_procrastinate
 
 
 def models_asked(state: State) -> tuple[Model, ...]:
@@ -200,16 +200,16 @@ def submit(
         "", tenant=tenant, conversation=conversation, priority=priority, trace=current_trace()
     )
     run, due = state.run_id, None if at is None else at.timestamp()
+    expect_procrastinate()  # before psycopg is missed, which comes with it
     with stores.opened(store, must_exist=False) as found:
-        database = postgres_of(found)
-        queue = RunQueue(database)
+        queue = RunQueue.of(found)
 
         def work() -> None:
             stores.StoredRun(found, run, facts=facts, status="queued").begin(state, ())
             queue.add(run, queue_of(state), due)
 
         try:
-            database.together(work)
+            queue.database.together(work)
         except errors.RunExistsError:
             kept = found.recorded(run)
             _expect_same(found, queue, kept.first, state, facts, due)
@@ -244,18 +244,6 @@ def to_submit(
         elif find_provider(model) is None:
             raise ConfigurationError(unknown_provider(model))
     return state
-
-
-def postgres_of(store: RunStore) -> PostgresDatabase:
-    """The database of a store that can have workers, with the tables of both."""
-    if not isinstance(store.database, PostgresDatabase):
-        raise ConfigurationError(
-            f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"
-            "  hint: give --record postgresql://user@host/database (store= in Python)"
-        )
-    store.ready()
-    RunQueue(store.database)  # makes the tables
-    return store.database
 
 
 def _expect_same(

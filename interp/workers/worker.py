@@ -26,14 +26,12 @@ from .database_errors import in_words, is_of_database, log_event, refusal, stays
 from .driving import Driver
 from .limits import SharedLimits
 from .looking import Looks, WorkerMetrics
-from .queue import GO_ON, LOOK, SEEN, LaterError, RunQueue
-from .submission import Schedule, postgres_of, why_not
+from .queue import GO_ON, LOOK, SEEN, LaterError, RunQueue, expect_procrastinate
+from .submission import Schedule
 
 _PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
 """Seconds until it starts again after the database failed it; each time twice as long."""
-
-
 _TO_CLOSE: Final = 5.0
 """Seconds that it has after the grace, to leave its runs to others."""
 
@@ -86,29 +84,23 @@ class Worker:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
         if grace < 0:
             raise ConfigurationError(f"grace must not be negative, found {grace}")
-        tools = self._tools = library_of(tools, by="Worker")
+        self._tools = library_of(tools, by="Worker")
         self._at_once = at_once
         self._grace = grace
+        expect_procrastinate()  # before psycopg is missed, which comes with it
         self.store: Final = open_store(store)
-        self._address = postgres_of(self.store).address
+        self._queue = RunQueue.of(self.store)
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
-        self._queue = RunQueue(postgres_of(self.store))
-        self._shared = SharedLimits(PostgresDatabase(self._address), self._name)
-        metrics = None
-        if telemetry is not None:
-            metrics = WorkerMetrics(telemetry.meter, PostgresDatabase(self._address))
+
+        def connection() -> PostgresDatabase:
+            return PostgresDatabase(self._queue.database.address)
+
+        shared = SharedLimits(connection(), self._name)
+        metrics = WorkerMetrics(telemetry.meter, connection()) if telemetry else None
         self._driver = Driver(
-            self.store, self._queue, tools, match, self._shared, telemetry, metrics
+            self.store, self._queue, self._tools, match, shared, telemetry, metrics
         )
-        self._looks = Looks(
-            self._name,
-            self.store,
-            PostgresDatabase(self._address),
-            lambda run: why_not(run, tools, match),
-            self._driver.fail,
-            schedules,
-            self._shared,
-        )
+        self._looks = Looks(self._name, self._driver, RunQueue(connection()), schedules)
         self._down_since: float | None = None
         self._driving: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[None] | None = None
@@ -225,11 +217,12 @@ class Worker:
 
         from .jobs import AtOnce, Connector  # an extra
 
-        async with await AsyncConnection.connect(self._address):
+        address = self._queue.database.address
+        async with await AsyncConnection.connect(address):
             pass  # the pool would not say why it cannot connect
         pool: AsyncConnectionPool[Any]
         async with AsyncConnectionPool(
-            self._address,
+            address,
             min_size=1,
             max_size=4,
             open=False,

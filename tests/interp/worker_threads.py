@@ -9,7 +9,7 @@ from typing import Any
 
 from interp import Tool, ToolLibrary, hello_world_tool_library, tool
 from interp.history import RunStore
-from interp.workers import Worker, postgres_of
+from interp.workers import RunQueue, Worker
 
 
 @contextmanager
@@ -47,4 +47,4 @@ def working(store: RunStore | str, *tools: Tool, **options: Any) -> AbstractCont
 
 def address_of(store: RunStore | str) -> str:
     """The address of a store on Postgres, with the user of the tests."""
-    return store if isinstance(store, str) else postgres_of(store).address
+    return store if isinstance(store, str) else RunQueue.of(store).database.address

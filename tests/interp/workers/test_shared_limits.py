@@ -12,7 +12,7 @@ import pytest
 from interp import ConfigurationError, submit
 from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
-from interp.workers import SharedLimit, postgres_of, set_shared_limits, shared_limits
+from interp.workers import RunQueue, SharedLimit, set_shared_limits, shared_limits
 from interp.workers.limits import Permission, SharedLimits
 from interp.workers.looking import forget_dead, seen
 from interp.workers.queue import LaterError
@@ -26,7 +26,7 @@ from tests.interp.worker_threads import working
 def two(database: str, store: RunStore) -> Iterator[tuple[SharedLimits, SharedLimits]]:
     """The limits of a store, as two workers keep to them."""
     for name in ("one", "other"):
-        seen(postgres_of(store), name, name)
+        seen(RunQueue.of(store).database, name, name)
     one, other = (SharedLimits(PostgresDatabase(database), name) for name in ("one", "other"))
     yield one, other
     one.close()
@@ -70,7 +70,7 @@ def test_what_a_worker_had_under_way_counts_no_more(store: RunStore, two: Two, p
     store.database.execute(passes)
     assert ask(two[1], "tenant:acme").wait == 0
     if "gram_requests" not in passes:
-        forget_dead(postgres_of(store))
+        forget_dead(RunQueue.of(store).database)
         assert store.database.execute("SELECT worker FROM gram_requests") == [("other",)]
 
 

@@ -25,7 +25,7 @@ from interp.concurrency import call_in_thread
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
-from interp.workers import Worker, looking
+from interp.workers import RunQueue, Worker, looking
 from interp.workers.database_errors import is_of_database, stays
 from interp.workers.driving import Driver
 from interp.workers.worker import until_told
@@ -103,7 +103,7 @@ def test_looks_end_when_they_are_cancelled_while_one_ends(
         began.set()
         await call_in_thread(lambda: may_end.wait(10))
 
-    beside = looking.Looks("w", store, PostgresDatabase(database), Mock(), Mock(), (), Mock())
+    beside = looking.Looks("w", Mock(store=store), RunQueue(PostgresDatabase(database)), ())
     monkeypatch.setattr(looking.Looks, "look", look)
 
     async def cancel_one() -> bool:

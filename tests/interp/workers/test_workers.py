@@ -21,7 +21,7 @@ from interp.history import RunStore
 from interp.history.records import note_line
 from interp.history.stores import StoredRun
 from interp.machine import Request, pending
-from interp.workers import RunQueue, cancel_run, decide_run, overview, postgres_of
+from interp.workers import RunQueue, cancel_run, decide_run, overview
 from interp.workers.driving import Driver
 from interp.workers.looking import seen
 from interp.workers.queue import LaterError
@@ -240,7 +240,7 @@ def test_a_submitted_turn_is_taken_again_soon_behind_one_run_by_hand(store: RunS
     class Submitting:
         def complete(self, request: Request) -> str:
             turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
-            queue = RunQueue(postgres_of(store))
+            queue = RunQueue.of(store)
             driver = Driver(store, queue, ToolLibrary(), "full", Mock())
             with pytest.raises(LaterError, match="goes first") as later:
                 asyncio.run(driver.go_on(turn))
@@ -302,7 +302,7 @@ def test_a_run_goes_on_at_once_when_it_is_decided(store: RunStore, database: str
 
 
 def test_jobs_are_put_in_again_by_one_worker_for_all(store: RunStore) -> None:
-    database = postgres_of(store)
+    database = RunQueue.of(store).database
     submit(TALKER, "Hello", store=store, model=OFFLINE)
 
     def looks(*names: str) -> list[bool]:
@@ -328,7 +328,7 @@ def test_the_job_of_a_worker_that_is_silent_is_put_in_again(store: RunStore) -> 
 
 def test_a_run_has_one_job_that_is_put_forward_but_never_back(store: RunStore) -> None:
     run = submit(TALKER, "Hello", store=store, at=datetime.now(UTC) + timedelta(hours=1))
-    queue, times = RunQueue(postgres_of(store)), list[float]()
+    queue, times = RunQueue.of(store), list[float]()
 
     def seconds() -> float:
         sql = "SELECT extract(epoch FROM scheduled_at - now())::float8 FROM procrastinate_jobs"
@@ -404,7 +404,7 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
 
 def test_deaths_are_counted_once_each_and_anew_after_an_event(store: RunStore) -> None:
     run = submit(TALKER, "Hello", store=store)
-    queue, dead = RunQueue(postgres_of(store)), "elsewhere/1/1/x"
+    queue, dead = RunQueue.of(store), "elsewhere/1/1/x"
 
     def dies() -> None:  # as a claim leaves the run that nobody renews
         left = "status = 'running', fence = fence + 1, leased_until = 0, owner = ?"
