@@ -128,8 +128,6 @@ def _same(kept: RecordedRun, first: State, without: list[Event]) -> Iterator[Rec
         yield taken
 
 
-# --- giving back
-
 _STOPPED: Final = ("failed", "limited", "stopped")
 _HAS_FAILED: Final = (Status.FAILED, Status.UNUSABLE)
 _AGAIN: Final = re.compile(r"\.again-(\d+)$")
@@ -181,7 +179,7 @@ class Requeue:
                 steps.append(Replayer(kept.state).take(Resumed(self.limits)))
             with log.held(lambda: _last(steps, kept.state)):
                 log.append_all(each.folded for each in steps)
-            queue.add(log.id, queue_of(kept.first, kept.own_tools), None)
+            queue.add(log.id, queue_of(kept.first, kept.own_tools))
             return log.id
         new, facts = self.new, evolve(self.row.facts, parent=self.row.id)
         state, entries = _forked(kept, new, self.program, agent=self.agent, limits=self.limits)
@@ -189,7 +187,7 @@ class Requeue:
         def work() -> None:
             log = StoredRun(self.store, new, facts=facts, status="queued")
             log.begin_with(state, kept.library, entries)
-            queue.add(new, queue_of(state.beginning, kept.own_tools), None)
+            queue.add(new, queue_of(state.beginning, kept.own_tools))
 
         try:
             queue.database.together(work)

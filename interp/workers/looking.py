@@ -186,8 +186,6 @@ def _why(
     return None if is_taken or not reasons else f"no worker takes it: {'; '.join(reasons)}"
 
 
-# --- looks
-
 _NONE: Final = "none"
 """A queue without jobs, for a worker that knows no other; Procrastinate would take from all."""
 

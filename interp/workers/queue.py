@@ -145,14 +145,11 @@ class RunQueue:
         self._configure: Callable[..., Any] = app.configure_task
         make_worker_tables(database)
 
-    def add(self, run: str, queue: str, due: float | None) -> None:
-        """Have workers drive a run from a time on, in seconds since 1970; None is now.
-
-        It is queued once, however often this is called.
-        """
+    def add(self, run: str, queue: str, due: float = 0.0) -> None:
+        """Have workers drive a run from a time on, in seconds since 1970; it is queued once."""
 
         def work() -> None:
-            self.database.execute(SQL["add"], queue, due or 0.0, run)
+            self.database.execute(SQL["add"], queue, due, run)
             self.put(run)
 
         self.database.together(work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias, Union, Unpack, cast
 
@@ -23,8 +23,6 @@ from ..machine import AgentResponse, Ask, At, Decided, Event, State, Status, Too
 from ..running import Run, RunOptions, TypeOfAnswer, V, check_options, declared_answer, with_value
 from ..tools import LibraryLike, library_of
 from .queue import tell_workers
-
-# --- resuming
 
 
 def resume_run(
@@ -75,9 +73,6 @@ def resume_run(
     return ended
 
 
-# --- cancelling
-
-
 def cancel_run(store: RunStore, run: str) -> None:
     """Cancel a run: nothing more of it is recorded, and nothing goes on with it.
 
@@ -99,9 +94,6 @@ def cancel_run(store: RunStore, run: str) -> None:
     claim.append(note_line(Stopped(CANCELLED)))
     claim.let_go("cancelled", reason=CANCELLED)
     tell_workers(store, run)
-
-
-# --- deciding
 
 
 @frozen
@@ -154,7 +146,8 @@ def decide_run(
     else:
         status = store.row(run).status
         raise ValidationError(f"no call of run {run} waits for approval: the run is {status}")
-    events = [event for at, decision in decisions.items() for event in _events(state, at, decision)]
+    waiting = dict.fromkeys(_shown(ask.at) for ask in state.asks)
+    events = (each for at, answer in decisions.items() for each in _events(waiting, at, answer))
     replayer = Replayer(state)
     answers = [replayer.take(event).folded for event in events]
     if answers:
@@ -164,8 +157,7 @@ def decide_run(
     return replayer.state.asks
 
 
-def _events(state: State, at: At, decision: Decision) -> Iterator[Event]:
-    waiting = {_shown(ask.at): ask for ask in state.asks}
+def _events(waiting: Collection[str], at: At, decision: Decision) -> Iterator[Event]:
     if _shown(at) not in waiting:
         hint = did_you_mean(_shown(at), waiting) or (
             f"calls wait at {', '.join(waiting)}" if waiting else "the run waits for no approval"
@@ -182,9 +174,6 @@ def _events(state: State, at: At, decision: Decision) -> Iterator[Event]:
 
 def _shown(at: At) -> str:
     return ".".join(map(str, at))
-
-
-# --- files
 
 
 def export_run(store: RunStore, run: str, path: PathLike) -> None:

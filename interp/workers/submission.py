@@ -199,7 +199,7 @@ def submit(
     facts = RunFacts(
         "", tenant=tenant, conversation=conversation, priority=priority, trace=current_trace()
     )
-    run, due = state.run_id, None if at is None else at.timestamp()
+    run, due = state.run_id, 0.0 if at is None else at.timestamp()
     expect_procrastinate()  # before psycopg is missed, which comes with it
     with stores.opened(store, must_exist=False) as found:
         queue = RunQueue.of(found)
@@ -247,7 +247,7 @@ def to_submit(
 
 
 def _expect_same(
-    store: RunStore, queue: RunQueue, kept: State, state: State, facts: RunFacts, due: float | None
+    store: RunStore, queue: RunQueue, kept: State, state: State, facts: RunFacts, due: float
 ) -> None:
     """Refuse to go on unless the run that the store has is the one that is submitted."""
     had, when = store.row(state.run_id).facts, queue.due(state.run_id)
@@ -255,7 +255,7 @@ def _expect_same(
     others = [f"the {name}" for name in names if getattr(had, name) != getattr(facts, name)]
     if start_again(kept, kept.agent, empty_context).state != state:
         others.insert(0, "the program, the input or an option")
-    if when is not None and when != (due or 0.0):  # None where it does not matter any more
+    if when is not None and when != due:  # None where it does not matter any more
         others.append("the time")
     if others:
         raise errors.StoreError(

@@ -179,8 +179,6 @@ class Worker:
         for task in self._driving if is_again else ():
             task.cancel()
 
-    # --- work
-
     async def _go_on(self, queue: str, run: str) -> None:
         """Go on with a run, and put in its next job unless it has ended."""
         try:
@@ -279,9 +277,6 @@ def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
         log_event("job_lost", f"the end of a job could not be written: {in_words(error)}")
     else:
         loop.default_exception_handler(context)
-
-
-# --- the process
 
 
 def until_told(

@@ -24,5 +24,5 @@ from .run_text import (
     read_run,
     read_turns,
     run_text,
-    taken_back,
+    taken_back_line,
 )

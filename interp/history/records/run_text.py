@@ -273,9 +273,6 @@ _PARTS: Final = {CONVERSATION, ATTACHED, _POLICY, LIBRARY}
 _HINT: Final = "was it edited?"
 
 
-# --- entries
-
-
 def event_line(folded: Folded, seconds: float | None = None) -> str:
     """An event, see `RunLog.append`."""
     event, effect = folded.event, folded.effect
@@ -372,9 +369,9 @@ def read_run(
     return read_turns(text, name, before).runs[-1]
 
 
-def taken_back(run: str) -> Pattern:
+def taken_back_line(run: str) -> str:
     """The entry that takes a turn out of the conversation."""
-    return node(TAKEN_BACK, {"run": write_text(run)})
+    return pattern_line(node(TAKEN_BACK, {"run": write_text(run)}))
 
 
 def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> recorded_run.RecordedStep:

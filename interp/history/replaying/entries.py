@@ -178,8 +178,9 @@ class Timeline:
     @property
     def standing(self) -> str:
         """How the run stands, in words: what has stopped it says more than what it waits for."""
-        is_awaiting = self.status.name.startswith("AWAITING")
-        return "stopped" if self.stopped and is_awaiting else self.status.value
+        if not self.stopped or not self.status.name.startswith("AWAITING"):
+            return self.status.value
+        return "waiting" if any(each.how == "asked" for each in self.in_order) else "stopped"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return NOTEBOOK["run"](self)

@@ -26,8 +26,6 @@ from ..stores import RunStore, StoreLike, address_of_run, load_run, opened, run_
 from .entries import Timeline
 from .timeline import timeline
 
-# --- to watch
-
 
 @frozen
 class Replay:
@@ -133,9 +131,6 @@ def _followed(
 def _has_ended(run: RecordedRun) -> bool:
     last = run.entries[-1] if run.entries else None
     return run.state.status is machine.Status.DONE or isinstance(last, execution.Stopped)
-
-
-# --- to answer
 
 
 def recorded(

@@ -115,9 +115,6 @@ class Address:
         return start == _START_OF_SQLITE or path.suffix.lower() in _SUFFIXES
 
 
-# --- stores
-
-
 def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> RunStore:
     """Open a store of runs; close it with ``with``, or by `RunStore.close`.
 
@@ -158,9 +155,6 @@ def opened(store: StoreLike, *, must_exist: bool = True) -> Iterator[RunStore]:
         return
     with open_store(store, must_exist=must_exist) as found:
         yield found
-
-
-# --- runs
 
 
 def new_log(record: RecordLike) -> RunLog:

@@ -80,8 +80,6 @@ class Conversation:
         found: str | None = self._database.value(SQL["unfinished_turn"], self.name)
         return found
 
-    # --- changing
-
     def extend(self, messages: Sequence[Message], run: str = "", program: str = "") -> None:
         """Add messages: those of a turn that has no answer, or of another conversation.
 

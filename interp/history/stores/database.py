@@ -191,9 +191,9 @@ Said in each transaction, as a pooler keeps nothing else of a session."""
 class PostgresDatabase(Database):
     """A Postgres database, with one connection for each process.
 
-    A statement whose connection is lost is carried out again on a new one; so it may be carried out
-    twice. Entries that were written are on the server's disk. Nothing is kept in a session, and no
-    statement is prepared, so that a pooler may be between.
+    A statement whose connection is lost is carried out again on a new one. Entries that were
+    written are on the server's disk. Nothing is kept in a session, and no statement is prepared, so
+    that a pooler may be between.
 
     Args:
         address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
@@ -237,7 +237,15 @@ class PostgresDatabase(Database):
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
-        return self.connected(lambda connection: _carried_out(connection, self.own(sql), values))
+
+        def carry_out(connection: psycopg.Connection[Any]) -> Rows:
+            if values:
+                cursor = connection.execute(self.own(sql).replace("?", "%s"), values)
+            else:
+                cursor = connection.execute(self.own(sql))  # it may be several, with any character
+            return cursor.fetchall() if cursor.description else []
+
+        return self.connected(carry_out)
 
     def together(self, work: Callable[[], T]) -> T:
         """Carry out all statements of some work, or none, see `Database.together`."""
@@ -279,15 +287,14 @@ class PostgresDatabase(Database):
                 except psycopg.Error as error:
                     raise self._told(error) from error
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connected(self) -> Any:
         if self._connection is None:
             import psycopg
 
             self._connection = psycopg.connect(
                 self.address, autocommit=True, connect_timeout=10, prepare_threshold=None
             )
-        connection: psycopg.Connection[Any] = self._connection
-        return connection
+        return self._connection
 
     def _told(self, error: psycopg.Error) -> StoreError:
         return StoreError(f"{self.name}: {without_keys(str(error).strip())}")
@@ -299,14 +306,6 @@ def _unreadable() -> ConfigurationError:
         "  hint: it is postgresql://user:password@host:port/database, and a password has %40 for "
         "@, %2F for /, %3A for :, %3F for ? and %25 for %"
     )
-
-
-def _carried_out(connection: psycopg.Connection[Any], sql: str, values: tuple[object, ...]) -> Rows:
-    if values:
-        cursor = connection.execute(sql.replace("?", "%s"), values)
-    else:
-        cursor = connection.execute(sql)  # several statements may be in it, and any character
-    return cursor.fetchall() if cursor.description else []
 
 
 # --- SQLite
@@ -332,7 +331,8 @@ class SqliteDatabase(Database):
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
         with self._telling(), self._using:
-            return self._connected().execute(self.own(sql), values).fetchall()
+            rows: Rows = self._connected().execute(self.own(sql), values).fetchall()
+            return rows
 
     def together(self, work: Callable[[], T]) -> T:
         """Carry out all statements of some work, or none, see `Database.together`."""
@@ -354,14 +354,13 @@ class SqliteDatabase(Database):
                 raise
             return found
 
-    def _connected(self) -> sqlite3.Connection:
-        if self._connection is not None and self._file() != self._opened:
-            raise StoreError(f"{self.name}: the file was removed or replaced while it was in use")
+    def _connected(self) -> Any:
         if self._connection is None:
             connection = self._new_connection()
             self._connection, self._opened = connection, self._file()
-        found: sqlite3.Connection = self._connection
-        return found
+        elif self._file() != self._opened:
+            raise StoreError(f"{self.name}: the file was removed or replaced while it was in use")
+        return self._connection
 
     def _new_connection(self) -> sqlite3.Connection:
         import sqlite3

@@ -100,9 +100,7 @@ class FileConversation:
             taken = self._turns.pop()
         self._given = context
         if taken is not None:
-            records.add_to_file(
-                self._path, records.pattern_line(records.taken_back(taken.state.run_id))
-            )
+            records.add_to_file(self._path, records.taken_back_line(taken.state.run_id))
 
     def _take(self) -> None:
         """Take the turn that was recorded last."""

@@ -41,7 +41,6 @@ can be resumed; waiting for approval; at a limit; failed or done or cancelled, f
 ENDED: Final = ("failed", "done", "cancelled")
 """The statuses of runs that nothing goes on with."""
 
-# --- owners
 
 _living: WeakValueDictionary[str, object] = WeakValueDictionary()
 """The leases of this process by their owners, each of which lives as long as its lease."""
@@ -93,9 +92,6 @@ def _started(pid: int) -> str:
         return ""
     after_name = told.rpartition(")")[2].split()
     return "" if after_name[0] in "ZX" else after_name[19]
-
-
-# --- leases
 
 
 @define(eq=False)

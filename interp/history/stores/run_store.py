@@ -105,12 +105,13 @@ class RunRow:
 
     def to_json(self) -> dict[str, Json]:
         """The run as a JSON object, or a row of a table."""
+        names = {"filename": "file", "program": "program_sha256"}
         facts = asdict(self.facts)
         del facts["trace"]
         return {
             "id": self.id,
             "status": self.status,
-            **{_IN_JSON.get(name, name): value for name, value in facts.items()},
+            **{names.get(name, name): value for name, value in facts.items()},
             "created": self.created.isoformat(),
             "changed": self.changed.isoformat(),
             "usage": {**self.usage.to_json()},
@@ -125,9 +126,6 @@ class RunRow:
         if self.reason:
             said.append(shortened(self.reason.splitlines()[0], 100))
         return f"<RunRow {self.id}: {', '.join(said)}>"
-
-
-_IN_JSON: Final = {"filename": "file", "program": "program_sha256"}
 
 
 def _row(row: tuple[Any, ...]) -> RunRow:
@@ -203,8 +201,6 @@ class RunStore:
             make_store(self.database)
             self._has_tables = True
         return self.database
-
-    # --- one run
 
     def create(
         self,
@@ -346,8 +342,6 @@ class RunStore:
             f"  hint: `gram runs list --record {self.name}` shows those that there are"
         )
 
-    # --- many runs
-
     def row(self, run: str) -> RunRow:
         """A run as a list shows it.
 
@@ -440,8 +434,6 @@ class RunStore:
         while removed := database.together(remove):
             count += removed
         return count
-
-    # --- conversations
 
     def conversation(self, name: str) -> Conversation:
         """A conversation, which is empty until its first turn is done."""

@@ -71,7 +71,7 @@ def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
     found = stopped(file, CALLS)
     assert [each.at for each in found.waits_for] == [(0, 0), (0, 1)]
     assert {each.how for each in found.waits_for} == {"asked"}
-    assert found.answer is None
+    assert (found.answer, found.standing) == (None, "waiting")  # as a list of runs says it
 
 
 def test_calls_say_whether_somebody_allowed_them(file: Path) -> None:
