@@ -30,7 +30,7 @@ from io import FileIO
 from itertools import takewhile
 from pathlib import Path
 from time import sleep
-from typing import BinaryIO, ClassVar, Final, NamedTuple, TypeAlias, Union
+from typing import BinaryIO, ClassVar, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from gram import GramError
@@ -47,11 +47,9 @@ from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now
 from ...machine import Event, State, Status
 from ...tools import Tool
-from .patterns import note_line
+from .patterns import PathLike, note_line
 from .recorded_run import RecordedRun, Replayer
 from .run_text import RecordedTurns, Turn, event_line, read_run, read_turns, run_text, tool_pattern
-
-PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
 _PATIENCE = 0.2  # seconds in which another process may let go of the file, such as one that looks
 _LOOKS = 10

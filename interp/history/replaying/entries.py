@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias, Union
+from typing import Any, Literal, TypeAlias
 
 from attrs import evolve, field, fields, frozen
 
 from ...files import File
 from ...json_text import json_or_text, read_json
-from ...machine import Status, Usage
+from ...machine import At, Status, Usage
 from ...shown import NOTEBOOK, short_repr
-
-Position: TypeAlias = tuple[Union[int, str], ...]
-"""Where something happened: the turn, for a call its index, names of agents before them."""
 
 Kind: TypeAlias = Literal["model", "tool", "agent", "workflow", "round", "each", "change", "stop"]
 """A request to a model, a call of a tool, an agent or a workflow that was called or was a step of
@@ -65,7 +62,7 @@ class Entry:
         children: what happened inside an agent or a workflow, in order.
     """
 
-    at: Position
+    at: At
     kind: Kind
     who: str
     name: str
@@ -257,11 +254,11 @@ def nested(entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ..
     """
     found = tuple(entries)
     frames = {each.at for each in found if each.is_frame}
-    inside: dict[Position | None, list[Entry]] = {None: []}
+    inside: dict[At | None, list[Entry]] = {None: []}
     in_order = []
     for each in found:
         befores = (each.at[:size] for size in range(1, len(each.at)))
-        around: list[Position | None] = [None, *(before for before in befores if before in frames)]
+        around: list[At | None] = [None, *(before for before in befores if before in frames)]
         each = evolve(each, level=len(around) - 1)
         if each.is_frame:
             each = _with_children(each, inside.pop(each.at, []))

@@ -15,12 +15,12 @@ from ... import machine
 from ...errors import ConfigurationError
 from ...execution import Begun, Failed, Note, Retried
 from ...json_text import write_json
-from ...machine import CallFailed, CallModel, Ended, ModelReplied, Resumed, State, ToolFinished
+from ...machine import At, CallFailed, CallModel, Ended, ModelReplied, Resumed, State, ToolFinished
 from ...models import price_of_reply
 from ...programs import names_of_models
 from ..records import PathLike, RecordedRun, RecordedStep
 from ..stores import load_run
-from .entries import Entry, How, Kind, Position, Timeline, nested, totals
+from .entries import Entry, How, Kind, Timeline, nested, totals
 
 
 def timeline(run: RecordedRun | PathLike, *, has_prices: bool = True) -> Timeline:
@@ -41,9 +41,9 @@ class _Reader:
         self._run = run
         self._state = run.first
         self._stopped: str | None = None
-        self._approvals: dict[Position, bool] = {}
-        self._begun: dict[Position, float | None] = {}
-        self._retries: dict[Position, tuple[str, ...]] = {}
+        self._approvals: dict[At, bool] = {}
+        self._begun: dict[At, float | None] = {}
+        self._retries: dict[At, tuple[str, ...]] = {}
 
     def timeline(self, has_prices: bool) -> Timeline:
         ended = self._ended()
@@ -56,23 +56,23 @@ class _Reader:
         is_unfinished = isinstance(frame, machine.WorkflowFrame) and frame.unfinished
         unfinished = _UNFINISHED if is_unfinished else None
         return Timeline(
-            first.agent.value.identity,
-            names_of_models(state.agent, state.model),
-            first.run_id,
-            self._run.filename or "",
-            said[-1] if said else "",
-            state.status,
-            state.stopped or self._stopped or unfinished,
-            self._run.started,
-            state.context[-1].content if state.status is machine.Status.DONE else None,
-            entries,
-            in_order,
-            state.usage,
-            cost,
-            requests,
-            calls,
-            _busy_seconds(found),
-            first.run.attachments,
+            agent=first.agent.value.identity,
+            model=names_of_models(state.agent, state.model),
+            run_id=first.run_id,
+            program=self._run.filename or "",
+            input=said[-1] if said else "",
+            status=state.status,
+            stopped=state.stopped or self._stopped or unfinished,
+            started=self._run.started,
+            answer=state.context[-1].content if state.status is machine.Status.DONE else None,
+            entries=entries,
+            in_order=in_order,
+            usage=state.usage,
+            cost=cost,
+            requests=requests,
+            calls=calls,
+            seconds=_busy_seconds(found),
+            attachments=first.run.attachments,
         )
 
     def _ended(self) -> Iterator[Entry]:
@@ -131,7 +131,7 @@ class _Reader:
     ) -> Iterator[Entry]:
         """The entries of what has happened in a step."""
         answered = {each.at for each in happened if isinstance(each, ToolFinished)}
-        called: dict[Position, Ended] = {}
+        called: dict[At, Ended] = {}
         ran = event.at if isinstance(event, machine.ToolReturned | CallFailed) else None
         for each in happened:
             match each:
@@ -175,11 +175,11 @@ class _Reader:
 def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
     asked = step.effect if isinstance(step.effect, CallModel) else None
     return Entry(
-        event.at,
-        "model",
-        _who(step.before, event.at),
-        str(event.model or (asked.request.model if asked else "")),
-        "done",
+        at=event.at,
+        kind="model",
+        who=_who(step.before, event.at),
+        name=str(event.model or (asked.request.model if asked else "")),
+        how="done",
         result=event.message.content,
         error="cut off at its length limit" if event.truncated else None,
         calls=tuple(call.name for call in event.message.tool_calls),
@@ -244,7 +244,7 @@ def _rounds(frame: machine.Frame, how: How) -> Iterator[Entry]:
         yield Entry(frame.at, "round", frame.name, frame.name, how, frame.given)
 
 
-def _who(state: State, at: Position = ()) -> str:
+def _who(state: State, at: At = ()) -> str:
     """The name of the agent that a position is of; of a step of a workflow, the workflow's."""
     return machine.frame_at(state, at).name
 

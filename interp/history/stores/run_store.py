@@ -136,15 +136,15 @@ def _row(row: tuple[Any, ...]) -> RunRow:
         left_by, status = owner, "stopped"
         reason = f"left by a dead process: {process_of(owner)}"
     return RunRow(
-        run,
-        status,
-        RunFacts(*facts),
-        datetime.fromtimestamp(created, UTC),
-        datetime.fromtimestamp(changed, UTC),
-        Usage(input_tokens, output_tokens),
-        reason,
-        entries,
-        left_by,
+        id=run,
+        status=status,
+        facts=RunFacts(*facts),
+        created=datetime.fromtimestamp(created, UTC),
+        changed=datetime.fromtimestamp(changed, UTC),
+        usage=Usage(input_tokens, output_tokens),
+        reason=reason,
+        entries=entries,
+        left_by=left_by,
     )
 
 
