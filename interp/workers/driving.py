@@ -121,10 +121,9 @@ class Driver:
         return min(max(self.queue.idle(run), _SOON), queue.LONGEST_PAUSE)
 
     async def _drive(self, run: str) -> None:
-        taken = await call_in_thread(lambda: self._taken_up(run))
-        if taken is None:
-            return
-        row, log, kept, deaths = taken
+        row, log, kept, deaths = await call_in_thread(lambda: self._taken_up(run))
+        if deaths >= _DEATHS:
+            return await call_in_thread(lambda: self.fail(run, _where_workers_die(kept, deaths)))
         went_on = f" after {counted(len(kept.steps), 'event')}" if kept.steps else ""
         log_event("run_begun", f"{row.facts.agent} begins{went_on}")
         if deaths < _SUSPECTED:
@@ -137,8 +136,8 @@ class Driver:
         finally:
             self._suspect = None
 
-    def _taken_up(self, run: str) -> tuple[RunRow, StoredRun, RecordedRun, int] | None:
-        """A run to go on with, and how many workers have died with it; None if too many have."""
+    def _taken_up(self, run: str) -> tuple[RunRow, StoredRun, RecordedRun, int]:
+        """A run to go on with, and how many workers have died with it."""
         row = self.store.row(run)
         if row.facts.conversation is not None:
             self.queue.follow(run)  # a turn that has not begun follows the conversation so far
@@ -146,26 +145,16 @@ class Driver:
         if reason := why_not_with(kept, self.library, self.match):
             self._say_why(run, reason)
             raise LaterError(reason, 0.0, is_elsewhere=True)
-        deaths = 0
-        if row.status == "stopped":
-            deaths = self.queue.deaths(run, len(kept.steps), row.left_by)
-            if row.left_by is not None:
-                left_by = process_of(row.left_by)
-                told = f"{row.facts.agent} is taken over: {left_by} was not heard of any more"
-                log_event("run_taken_over", told, logging.WARNING)
-                if self.metrics:
-                    self.metrics.taken_over()
-        if deaths < _DEATHS:
-            return row, log, kept, deaths
-        begun = (each for each in pending(kept.state) if each.at in kept.unanswered)
-        named = (
-            f"{'the model' if isinstance(each, CallModel) else each.name}"
-            f" at {position_text(each.at)}"
-            for each in begun
-        )
-        told = f"its worker died {counted(deaths, 'time')} at the same place"
-        self.fail(run, ": ".join(filter(None, (told, ", ".join(named)))))
-        return None
+        if row.status != "stopped":
+            return row, log, kept, 0
+        deaths = self.queue.deaths(run, len(kept.steps), row.left_by)
+        if row.left_by is not None:
+            left_by = process_of(row.left_by)
+            told = f"{row.facts.agent} is taken over: {left_by} was not heard of any more"
+            log_event("run_taken_over", told, logging.WARNING)
+            if self.metrics:
+                self.metrics.taken_over()
+        return row, log, kept, deaths
 
     async def _finish(self, row: RunRow, log: StoredRun, kept: RecordedRun) -> None:
         state, telemetry = kept.state, self.telemetry
@@ -228,3 +217,13 @@ class Driver:
                 raise
             claim = self.store.take_over(run)  # it does not follow its conversation any more
         claim.let_go(status, usage, reason)
+
+
+def _where_workers_die(kept: RecordedRun, deaths: int) -> str:
+    begun = (each for each in pending(kept.state) if each.at in kept.unanswered)
+    named = (
+        f"{'the model' if isinstance(each, CallModel) else each.name} at {position_text(each.at)}"
+        for each in begun
+    )
+    told = f"its worker died {counted(deaths, 'time')} at the same place"
+    return ": ".join(filter(None, (told, ", ".join(named))))

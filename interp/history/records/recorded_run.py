@@ -236,7 +236,7 @@ class RecordedRun:
             return None
         return f"the run was recorded with its own {', '.join(replaced)}, not the built-in one"
 
-    @property
+    @cached_property
     def unanswered(self) -> frozenset[At]:
         """The positions of what had begun, and has no answer: it may have been done."""
         begun: set[At] = set()
