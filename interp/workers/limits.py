@@ -107,7 +107,6 @@ def shared_limits(store: RunStore) -> dict[str, LimitNow]:
         store: a store on Postgres.
 
     Raises:
-        ArgumentError: the store is of a wrong type.
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be read.
     """
@@ -128,7 +127,6 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
             has asked for. Others stay as they are.
 
     Raises:
-        ArgumentError: an argument is of a wrong type.
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be written.
     """

@@ -57,7 +57,6 @@ class Worker:
         store: the store.
 
     Raises:
-        ArgumentError: an argument is of a wrong type.
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be reached.
     """

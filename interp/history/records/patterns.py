@@ -232,7 +232,6 @@ def save_context(path: PathLike, context: Iterable[Message]) -> None:
 
     Raises:
         OSError: the file cannot be written.
-        ArgumentError: an argument is of the wrong type.
     """
     expect(path, (str, os.PathLike), "path", by="save_context")
     pattern = context_to_pattern(context, by="save_context")

@@ -22,7 +22,7 @@ from ...errors import ConfigurationError, StoreError
 from ...execution import RunLog
 from ...secrets import without_userinfo
 from ..records import RecordedRun, RunFile, load_turns, turn_named
-from .database import PostgresDatabase, SqliteDatabase, has_store
+from .database import PostgresDatabase, SqliteDatabase
 from .run_store import RunStore
 from .stored_run import StoredRun
 
@@ -133,7 +133,7 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     found = Address.of(address)
     if found.is_database:
         database = PostgresDatabase(found.place)
-        if must_exist and not has_store(database):
+        if must_exist and not database.execute(database.has_table, "gram_store"):
             database.close()
             raise StoreError(f"{database.name}: {_NO_STORE}")
         return RunStore(database)

@@ -472,11 +472,6 @@ def make_tables(
 _FORMAT: Final = 1
 
 
-def has_store(database: Database) -> bool:
-    """Whether a database has the tables of a store, of whatever format."""
-    return bool(database.execute(database.has_table, "gram_store"))
-
-
 def make_store(database: Database) -> None:
     """Make the tables of a store, where there are none."""
     make_tables(database, "the store", "gram_store", _FORMAT, lambda: tables_of(__file__))
