@@ -152,7 +152,6 @@ class Exchange(Generic[R]):
             self._news.put_nowait(None)
 
     async def _answer(self) -> AgentResponse:
-        """Drive the run to its end."""
         begun = await call_in_thread(self._begin) if self._serving.record else self._begin()
         state = begun if isinstance(begun, State) else begun.state
         self.run = state.run_id

@@ -60,13 +60,10 @@ _DECISION: Final[dict[str, Any]] = {
 
 
 @frozen
-class AgentTools:
-    """What MCP clients are answered."""
-
+class _AgentTools:
     serving: Serving
 
     def server(self) -> Server:
-        """The server, for any transport."""
         server = Server(
             _NAME,
             version=version("gram-agents"),
@@ -117,7 +114,7 @@ class AgentTools:
         while True:
             if record is not None and run is not None:
                 begin = partial(served.decided, run, partial(_decision, replies), record)
-            exchange = Exchange(self.serving, asked, begin, Progress)
+            exchange = Exchange(self.serving, asked, begin, _Progress)
             answer, run, asks = await exchange.end(tell), exchange.run, exchange.asks
             is_left_open = any(_place(ask) in replies for ask in asks)
             if not asks or is_left_open or record is None or not _can_be_asked(context):
@@ -142,7 +139,7 @@ class McpOverHttp:
     def __init__(self, serving: Serving) -> None:
         self._serving = serving
         self._sessions = StreamableHTTPSessionManager(
-            AgentTools(serving).server(), max_request_body_size=serving.most_bytes
+            _AgentTools(serving).server(), max_request_body_size=serving.most_bytes
         )
 
     @asynccontextmanager
@@ -164,19 +161,18 @@ class McpOverHttp:
 
 async def over_stdio(serving: Serving) -> None:
     """Answer the client at the other end of the standard streams, until it closes them."""
-    server = AgentTools(serving).server()
+    server = _AgentTools(serving).server()
     async with stdio_server() as (read, write), serving.living():
         await server.run(read, write, server.create_initialization_options())
 
 
-class Progress:
+class _Progress:
     """What a client sees of a run while it goes on: messages, or only that it does."""
 
     def __init__(self, run: str, asked: Asked) -> None:
         self._words: list[str] = []
 
     def begun(self) -> Iterator[str]:
-        """The run has begun."""
         yield ""
 
     def said(self, text: str) -> Iterator[str]:
@@ -185,13 +181,11 @@ class Progress:
         yield from ()
 
     def parted(self) -> Iterator[str]:
-        """What was said before calls of tools."""
         if self._words:
             yield "".join(self._words)
             self._words.clear()
 
     def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
-        """Who was called, or has answered."""
         yield f"{kind.replace('_', ' ')}: {fields['name']}"
 
 
@@ -204,7 +198,6 @@ def _declared(program: Pattern) -> dict[str, Any] | None:
 
 @memo
 def _tool(program: Pattern) -> types.Tool:
-    """An agent or workflow as it is listed."""
     definition = tool_to_json(tool_spec_of(program), "mcp")
     if (schema := _declared(program)) is not None:
         definition["outputSchema"] = wrapped(schema)
@@ -233,7 +226,6 @@ def _said(text: str) -> list[Any]:
 
 
 def _can_be_asked(context: Context) -> bool:
-    """Whether the client shows forms to its user."""
     capabilities = context.session.client_capabilities
     asks = capabilities.elicitation if capabilities else None
     return asks is not None and (asks.form is not None or asks.url is None)

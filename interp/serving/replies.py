@@ -179,7 +179,6 @@ class ResponseReply:
 
     @property
     def _place(self) -> dict[str, Any]:
-        """The place of the part that is being said."""
         return {"item_id": self._id, "output_index": len(self._output), "content_index": 0}
 
     @property
@@ -188,7 +187,6 @@ class ResponseReply:
 
     @property
     def _part(self) -> dict[str, Json]:
-        """What has been said of an item."""
         text = "".join(self._words)
         if self._kind == "refusal":
             return {"type": "refusal", "refusal": text}

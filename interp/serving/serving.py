@@ -187,7 +187,6 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _gone(request: Request) -> None:
-    """Wait until the client has gone."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

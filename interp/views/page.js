@@ -6,17 +6,13 @@
   if (!field) return;
   const found = document.querySelector(".search output");
   const entries = [...document.querySelectorAll(".entry")];
-  const texts = new Map();
-  const textOf = (entry) => {
-    if (!texts.has(entry)) texts.set(entry, entry.textContent.toLowerCase());
-    return texts.get(entry);
-  };
   let waiting = 0;
   const search = () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const entry of entries) {
-      const fits = words.every((word) => textOf(entry).includes(word));
+      const text = entry.textContent.toLowerCase();
+      const fits = words.every((word) => text.includes(word));
       if (entry.hidden === fits) entry.hidden = !fits;
       count += fits;
       const around = fits && words.length && entry.parentElement.closest("details");

@@ -360,13 +360,11 @@ class _View:
         return [element("h3", word), element("pre", shown, tabindex=0, class_=style)]
 
     def _cut(self, text: str) -> str:
-        """A text that is not too long for a page."""
         if len(text) <= self.longest:
             return text
         return f"{text[: self.longest]}\n… {counted(len(text) - self.longest, 'more character')}"
 
     def _bar(self, entry: Entry) -> Content:
-        """When an entry happened, as a bar below its line."""
         if not entry.seconds or not self.end:
             return None
         start, width = (entry.started or 0) / self.end * 100, entry.seconds / self.end * 100

@@ -149,7 +149,6 @@ def _stand_ins(files: tuple[str, ...]) -> ToolLibrary | None:
 
 
 def _sizes(found: Shrunk) -> dict[str, tuple[int, int]]:
-    """How large the run was, and is."""
     before, after = found.before, found.state
     return {
         "events": (len(before.events), len(after.events)),

@@ -182,7 +182,6 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
 def _all(
     record: str, before: datetime | None, limit: int
 ) -> Iterator[list[Conversation] | list[FileConversation]]:
-    """The conversations of an address: many of a store, the one of a file."""
     if Address.of(record).is_store:
         with open_store(record, must_exist=True) as store:
             yield [*store.conversations(before=before, limit=limit)]

@@ -272,7 +272,6 @@ def add_command(arguments: tuple[str, ...], options: _AddOptions) -> None:
 
 
 def _add_tools(arguments: Sequence[str], options: _AddOptions) -> None:
-    """Add tools of a library to the tools of agents."""
     from .tools import specs_of  # imported late: most edits add no such tools
 
     library = options.library()

@@ -38,7 +38,7 @@ _CASES = (SUFFIX, ".csv", ".jsonl")
 
 
 @define(eq=False)
-class Renaming:
+class _Renaming:
     """Finds what a path names in files, and gives it another name wherever it is meant.
 
     Attributes:
@@ -55,7 +55,6 @@ class Renaming:
     told: list[str] = field(factory=list)
 
     def find(self, file: str) -> dict[str, Any]:
-        """Find what the path names in a file."""
         project = load_project(file)
         try:
             named = named_at(project, self.path)
@@ -255,7 +254,7 @@ def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
     """
     (path, new), files = words_and_files(arguments, "PATH NEW")
     forbid(STDIN in files, "rename changes files and cannot change standard input")
-    renaming = Renaming(path, new, options.instructions, options.force)
+    renaming = _Renaming(path, new, options.instructions, options.force)
     tally = each_file(files, renaming.find)
     renaming.change(files)
     show_or_write(renaming.texts, options.in_place)

@@ -39,7 +39,7 @@ from ..process import interruptible
 from ..talk import Talk, how_to_resume
 from ..terminal import console
 from ..terminal.answers import JsonAnswers, Terminal, answered_call
-from ..terminal.console import Lines, expect_other_file, forbid, note, show, show_json_line, tell
+from ..terminal.console import Lines, expect_other_file, forbid, note, show, show_json, tell
 
 
 class _RunOptions(TalkOptions):
@@ -366,7 +366,6 @@ def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
 
 
 def _resumed(log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal: Terminal) -> Run:
-    """A run that goes on where it is recorded."""
     changes = options.of_resumed_run(kept.state.limits)
     library = options.library_for(kept)
     if options.asks_before_servers:
@@ -480,12 +479,12 @@ def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
         view = RunLines(found)
         for entry in ended[shown:]:
             if as_json:
-                show_json_line(evolve(entry, children=()).to_json())
+                show_json(evolve(entry, children=()).to_json(), indent=None)
             else:
                 show(view.line(entry, by_whom=entry.level > 0))
         shown = len(ended)
     if as_json:
-        show_json_line({**found.to_json(), "entries": []})
+        show_json({**found.to_json(), "entries": []}, indent=None)
         return
     for entry in found.waits_for:
         show(view.line(entry, by_whom=entry.level > 0))

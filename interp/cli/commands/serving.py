@@ -51,7 +51,6 @@ class _StoppableOptions(Options):
 
     @property
     def log_lines(self) -> LogLines:
-        """The form of the log's lines."""
         return LogLines(as_json=self.log_format == "json")
 
 
@@ -88,7 +87,6 @@ class _ServeOptions(RunningOptions, _StoppableOptions):
 
     @property
     def key(self) -> str | None:
-        """The key that clients have to send."""
         key = os.environ.get(self.key_env, "").strip() if self.key_env else None
         if key == "":
             raise ConfigurationError(f"--key-env {self.key_env}: the variable is not set, or empty")
@@ -174,7 +172,6 @@ def _read(
 
 
 def _expect_installed(as_mcp: str | None) -> None:
-    """Refuse to serve without the packages for it."""
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise ConfigurationError(f"serving needs starlette and uvicorn\n  hint: {install('serve')}")
     if as_mcp and find_spec("mcp") is None:

@@ -164,27 +164,22 @@ def _report_faults(
         together: the faults of all files, once each of them was read.
     """
     forbid(fix and STDIN in files, "--fix writes files, so it cannot be used with standard input")
-    faults: dict[object, Diagnostic] = {}
-
-    def add(fault: Diagnostic) -> None:
-        """Of a file that several import, each fault is told once."""
-        where = os.path.realpath(fault.filename or STDIN)
-        faults.setdefault((fault.code, where, fault.span or fault.path, fault.message), fault)
+    faults: list[Diagnostic] = []
 
     def judge(file: str) -> None:
         try:
             if fix:
                 fix(file)
-            found = [*find(file)]
+            faults.extend(find(file))
         except GramDecodeError as error:  # not UTF-8
-            found = [syntax_fault(error)]
-        for each in found:
-            add(each)
+            faults.append(syntax_fault(error))
 
     tally = each_file(files, judge)
-    for each in together():
-        add(each)
-    found = [*faults.values()]
+    once: dict[object, Diagnostic] = {}
+    for each in (*faults, *together()):  # a file that several import is judged with each of them
+        where = os.path.realpath(each.filename or STDIN)
+        once.setdefault((each.code, where, each.span or each.path, each.message), each)
+    found = [*once.values()]
     if only_errors(found) or (options.strict and any(it.severity == "warning" for it in found)):
         tally.code = max(tally.code, NO)
     if found or options.form != "text":
@@ -229,9 +224,7 @@ def _read_faulty(text: str, name: str) -> Document | tuple[Diagnostic, ...]:
     try:
         return parse_program(text, name)
     except GramDecodeError:
-        return tuple(
-            map(syntax_fault, gram.syntax_errors(text, name))
-        )  # loaded when it is asked for
+        return tuple(map(syntax_fault, gram.syntax_errors(text, name)))
 
 
 def _others(document: Document, is_plan: bool) -> Iterator[Diagnostic]:
@@ -344,7 +337,7 @@ def convert_command(
         read = {".json": "gram", ".yaml": "gram", ".yml": "gram"}
         if (target or read.get(Path(file).suffix, "json")) == "json":
             as_json[name] = gram.to_json(gram.parse(text, name).patterns)
-        elif _is_agent_spec(text, file):
+        elif _is_agent_spec(text):
             show(f"// {name}\n" * several, nl=False)
             _show(name, lambda: exchange.from_agent_spec(text, name))
         else:
@@ -355,11 +348,10 @@ def convert_command(
     tally.leave()
 
 
-def _is_agent_spec(text: str, file: str) -> bool:
+def _is_agent_spec(text: str) -> bool:
     """Whether a text that becomes gram is Agent Spec: YAML, or an object that says so."""
-    return not text.lstrip().startswith(("{", "[")) or (
-        '"component_type"' in text and '"subject"' not in text
-    )
+    is_json = text.lstrip().startswith(("{", "["))
+    return not is_json or ('"component_type"' in text and '"subject"' not in text)
 
 
 def _show(name: str, make: Callable[[], Exchanged]) -> None:

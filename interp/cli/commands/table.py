@@ -49,7 +49,6 @@ def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None
 
 
 def _shared_options() -> list[click.Parameter]:
-    """The options that every command has."""
     how: Any = {"is_flag": True, "expose_value": False, "callback": _loudness}
     quiet = click.Option(["-q", "--quiet"], help="Print results, warnings and errors alone.", **how)
     return [quiet, click.Option(["-v", "--verbose"], help="Say more about what is done.", **how)]

@@ -44,7 +44,6 @@ _HINT = (
 
 
 def _share(given: str) -> tuple[int, int]:
-    """How many of how many runs have to pass."""
     found = re.fullmatch(r"(\d+)/(\d+)", given)
     if not found or not 1 <= int(found[1]) <= int(found[2]):
         raise click.UsageError("--at-least: write K/N, such as 4/5: at least 4 of 5 runs")

@@ -62,13 +62,15 @@ def tools_command(files: tuple[str, ...], options: _ToolsOptions) -> None:
     forbid(update and not named, "--update takes the words of the tools that --tools or --mcp name")
     forbid(options.in_place and (not update or STDIN in files), "-i writes what --update changes")
     library = options.library() if named else None
+    if options.print_gram:
+        if library is not None:
+            _print_gram(specs_of(library))
+        each_file(files, lambda file: _print_gram(read_tool_specs(file, options.agent))).leave()
+        return
     several = are_many(files)
     rows: list[dict[str, Json]] = []
 
     def judge(file: str) -> dict[str, Any]:
-        if options.print_gram:
-            _print_gram(read_tool_specs(file, options.agent))
-            return {}
         if update and library is not None:
             _update(file, library, options)
         specs = read_tool_specs(file, options.agent, to_bind=True)
@@ -82,8 +84,6 @@ def tools_command(files: tuple[str, ...], options: _ToolsOptions) -> None:
             _print(of_file)
         return {"code": NO if any(row.get("problem") for row in of_file) else 0}
 
-    if options.print_gram and library is not None:
-        _print_gram(specs_of(library))
     tally = each_file(files, judge)
     if options.as_json:
         show_json(rows)

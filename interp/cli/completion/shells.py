@@ -20,7 +20,6 @@ class _OrFiles(ShellComplete):
     """Completes files where nothing else is offered; in a message, those after its ``@``."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """What may be typed."""
         found = super().get_completions(args, incomplete)
         if not found and incomplete.startswith("@"):
             names = sorted(glob(f"{escape(incomplete[1:])}*"))  # noqa: PTH207  # any beginning

@@ -204,7 +204,6 @@ def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
 
 
 def _use(context: click.Context, _: click.Parameter, is_told: bool) -> None:
-    """Take what a project offers, before the other options are read."""
     project = None if context.resilient_parsing else find_project()
     if project and project.needs_trust and is_trusted(project, is_told=is_told):
         context.with_resource(added(project.providers))

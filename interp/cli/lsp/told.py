@@ -272,7 +272,6 @@ def _values(meaning: Meaning, key: str) -> Iterator[CompletionItem]:
 
 
 def _names(meaning: Meaning, offset: int) -> Iterator[CompletionItem]:
-    """The agents, workflows and tools that are seen from an offset."""
     seen = {name: it for each in meaning.both for name, it in each.seen_at(offset).items()}
     for name, meant in seen.items():
         description = meant.value.properties.get("description")

@@ -29,7 +29,7 @@ from ...secrets import without_keys
 from ...shown import shortened, visible_text
 from ..failures import Failure, exit_code_of, shown
 from . import console
-from .console import Styled, note, show, show_json_line, tell, without_surrogates
+from .console import Styled, note, show, show_json, tell, without_surrogates
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -40,7 +40,7 @@ _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES: Final = "|/-\\"
 
 
-class Spinner:
+class _Spinner:
     """Shows what is waited for, on standard error, while there is a terminal for it.
 
     It is on a line of its own, which is erased when it stops. What a tool prints meanwhile is
@@ -80,7 +80,6 @@ class Spinner:
         self._show()
 
     def show_beside(self, text: str) -> None:
-        """Show a text behind what is waited for, until that ends."""
         self._beside = text
 
     def stop(self) -> None:
@@ -99,7 +98,6 @@ class Spinner:
                 self._live.stop()
 
     def print_aside(self, stream: TextIO, text: str) -> int:
-        """Print what others print, above the line."""
         with self._lock:
             self.erase()
             count = stream.write(text)
@@ -131,7 +129,7 @@ class Spinner:
 class _Aside:
     """A stream that prints above the line."""
 
-    def __init__(self, stream: TextIO, spinner: Spinner) -> None:
+    def __init__(self, stream: TextIO, spinner: _Spinner) -> None:
         self._stream = stream
         self._spinner = spinner
 
@@ -221,7 +219,7 @@ class Terminal:
         self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
         self._most = None if is_debugging or console.is_verbose() else _LONGEST_RESULT
-        self._spinner = Spinner(is_wanted=not (is_debugging or console.is_quiet()))
+        self._spinner = _Spinner(is_wanted=not (is_debugging or console.is_quiet()))
         self._always: dict[tuple[object, ...], Answer] = {}
         self._run: Run | Replay | None = None
         self._is_within_line = False
@@ -304,7 +302,6 @@ class Terminal:
             self._is_within_line = False
 
     def _reason(self, delta: ReasoningDelta) -> None:
-        """Show a piece of reasoning, on lines of its own."""
         if self._shows_reasoning:
             if not self._is_reasoning:
                 self.end_line()
@@ -429,11 +426,11 @@ class JsonAnswers(Terminal):
 
     def _print_answer(self, answer: dict[str, Json], state: State) -> None:
         whole = {**answer, "conversation": self._conversation, "run": state.run_id}
-        show_json_line({"type": "answer", **whole} if self._is_streaming else whole)
+        show_json({"type": "answer", **whole} if self._is_streaming else whole, indent=None)
 
     def _tell(self, kind: str, what: dict[str, Json]) -> None:
         if self._is_streaming:
-            show_json_line({"type": kind, **what})
+            show_json({"type": kind, **what}, indent=None)
 
 
 def as_json_answer(response: AgentResponse) -> dict[str, Json]:

@@ -150,9 +150,9 @@ def show_diff(before: str, after: str, name: str) -> None:
             show("\n\\ No newline at end of file")
 
 
-def show_json(value: Json) -> None:
-    """Print a value as JSON on standard output."""
-    show(json.dumps(value, ensure_ascii=False, indent=2))
+def show_json(value: Json, *, indent: int | None = 2) -> None:
+    """Print a value as JSON on standard output; without an indent on one line."""
+    show(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def show_result(as_json: bool, value: Json, lines: Iterable[Styled]) -> None:
@@ -162,11 +162,6 @@ def show_result(as_json: bool, value: Json, lines: Iterable[Styled]) -> None:
     else:
         for line in lines:
             show(line)
-
-
-def show_json_line(value: Json) -> None:
-    """Print a value as JSON on one line of standard output."""
-    show(json.dumps(value, ensure_ascii=False))
 
 
 def without_surrogates(text: str) -> str:
@@ -193,12 +188,11 @@ def expect_other_file(out: str | None, *read: str) -> None:
     given = chain.from_iterable(each if isinstance(each, tuple) else (each,) for each in values)
     texts = (each for each in (*given, *read) if isinstance(each, str))
     names = (each for text in texts for each in {text, *re.split("[=:#]", text)})
-    if sum(_is_at(path, each) for each in names) > 1:  # one of them is the result
-        raise click.UsageError(f"{out} is read, and would be overwritten: name another file")
+    is_read = sum(_is_at(path, each) for each in names) > 1  # one of them is the result
+    forbid(is_read, f"{out} is read, and would be overwritten: name another file")
 
 
 def _is_at(path: Path, name: str) -> bool:
-    """Whether a name leads to a path."""
     try:
         return resolved(Path(name)) == path
     except (GramError, OSError):  # it is another value, and no name
@@ -215,15 +209,13 @@ def write_result(out: str, text: str, *, private: bool = False) -> None:
 
 def expect_a_name(file: str | None, option: str) -> None:
     """Refuse an empty value of an option, as where a variable of a script is not set."""
-    if file == "":
-        raise click.UsageError(f"{option} is empty: name a file, or leave the option out")
+    forbid(file == "", f"{option} is empty: name a file, or leave the option out")
 
 
 def expect_a_file(out: str | None, option: str) -> None:
     """Check that a result which cannot go to standard output is not sent there."""
     expect_a_name(out, option)
-    if out == "-":
-        raise click.UsageError(f"{option} needs the name of a file, and - is standard output")
+    forbid(out == "-", f"{option} needs the name of a file, and - is standard output")
 
 
 class NoTerminal(Exception):  # noqa: N818  # it is no error
