@@ -37,11 +37,6 @@ class ApiDocument:
     place: str
     address: str | None
 
-    @property
-    def is_3_0(self) -> bool:
-        """Whether its schemas are in the dialect of OpenAPI 3.0."""
-        return str(self.root["openapi"]).startswith("3.0")
-
     def followed(self, value: Json, path: str) -> dict[str, Json]:
         """An object of the document, behind its references; anything else is a fault."""
         for _ in range(_MOST_STEPS):
@@ -67,28 +62,19 @@ class ApiDocument:
         """The error about a part of the document."""
         return ConfigurationError(visible(f"{self.place}: {path}: {reason}"))
 
-    def servers(self, given: list[dict[str, Json]]) -> list[str]:
-        """The addresses in a list of servers; variables have their defaults."""
-        found = []
-        for server in given:
-            url = str(server.get("url", ""))
-            for name, variable in (server.get("variables") or {}).items():
-                url = url.replace(f"{{{name}}}", str(variable.get("default")))
-            found.append(urljoin(self.address, url) if self.address else url)
-        return found
-
     def operations(self) -> Iterator[Found]:
         """All operations of the document, as they stand there."""
         for path, given in self.followed(self.root.get("paths") or {}, "$.paths").items():
             if path.startswith("/"):
                 item = self.followed(given, f'$.paths["{path}"]')
-                yield from (Found(path, method, item) for method in METHODS if method in item)
+                yield from (Found(self, path, method, item) for method in METHODS if method in item)
 
 
 @frozen
 class Found:
     """An operation as it stands in a document: the method of an item, which is at a path."""
 
+    api: ApiDocument
     path: str
     method: str
     item: dict[str, Json]
@@ -97,6 +83,28 @@ class Found:
     def at(self) -> str:
         """Where it is, for messages."""
         return f'$.paths["{self.path}"].{self.method}'
+
+    def fault(self, reason: str) -> ConfigurationError:
+        """The error about it."""
+        return self.api.fault(self.at, reason)
+
+    def followed(self, value: Json, below: str = "") -> dict[str, Json]:
+        """An object of it, behind its references; anything else is a fault."""
+        return self.api.followed(value, self.at + below)
+
+    def servers(self, operation: dict[str, Json]) -> list[str]:
+        """The addresses that it says, or the document; variables have their defaults."""
+        given = operation.get("servers") or self.item.get("servers") or self.api.root.get("servers")
+        given = given or [{"url": "/"}]
+        if not (isinstance(given, list) and all(isinstance(each, dict) for each in given)):
+            raise self.fault("its servers are not a list of objects")
+        found = []
+        for server in given:
+            url = str(server.get("url", ""))
+            for name, variable in (server.get("variables") or {}).items():
+                url = url.replace(f"{{{name}}}", str(variable.get("default")))
+            found.append(urljoin(self.api.address, url) if self.api.address else url)
+        return found
 
     @property
     def id(self) -> str:
@@ -111,9 +119,10 @@ class Found:
     def name(self) -> str:
         """Its name as a tool: models take letters, digits, _ and - in it.
 
-        >>> Found("/pets/{id}", "get", {"get": {}}).name
+        >>> api = ApiDocument({}, "pets.json", None)
+        >>> Found(api, "/pets/{id}", "get", {"get": {}}).name
         'get_pets_id'
-        >>> Found("/pets", "get", {"get": {"operationId": "pets/list-all"}}).name
+        >>> Found(api, "/pets", "get", {"get": {"operationId": "pets/list-all"}}).name
         'pets_list-all'
         """
         name = re.sub(r"[^\w-]", "_", self.id, flags=re.ASCII)
@@ -167,16 +176,17 @@ _OF_VALUES: Final = {"enum", "const", "default", "examples", "example"}
 class Schemas:
     """The schemas of one operation, as JSON Schema."""
 
-    def __init__(self, document: ApiDocument, at: str) -> None:
-        self._document, self._at = document, at
+    def __init__(self, operation: Found) -> None:
+        self._operation = operation
         self._names: dict[str, str] = {}  # by what refers to them
 
     def definitions(self) -> dict[str, Json]:
         """What the schemas refer to, and what that refers to, by name."""
         made: dict[str, Json] = {}
+        api = self._operation.api
         while missing := {ref: name for ref, name in self._names.items() if name not in made}:
             for reference, name in missing.items():
-                made[name] = self.json_schema(self._document.referred(reference, self._at))
+                made[name] = self.json_schema(api.referred(reference, self._operation.at))
         return made
 
     def json_schema(self, schema: Json) -> dict[str, Json]:
@@ -184,9 +194,10 @@ class Schemas:
         if schema is True or schema is None:
             return {}
         try:
-            made = from_openapi_schema(schema) if self._document.is_3_0 else schema
+            is_3_0 = str(self._operation.api.root["openapi"]).startswith("3.0")
+            made = from_openapi_schema(schema) if is_3_0 else schema
         except ValidationError as error:
-            raise self._document.fault(self._at, f"a schema: {error}") from None
+            raise self._operation.fault(f"a schema: {error}") from None
         found: dict[str, Json] = self._of_a_call(made)
         return found
 

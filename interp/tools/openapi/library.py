@@ -93,8 +93,8 @@ def openapi_library(
             continue
         try:
             if found.name in tools:
-                raise api.fault(found.at, f'another operation is named "{found.name}"')
-            tools[found.name], unsent = _read(api, found, access)
+                raise found.fault(f'another operation is named "{found.name}"')
+            tools[found.name], unsent = _read(found, access)
             told += unsent
         except ConfigurationError as error:
             if wanted is not None:
@@ -121,32 +121,30 @@ def _fetch(address: str, max_bytes: int) -> bytes:
     return fetch(address, max_bytes)
 
 
-def _read(api: ApiDocument, found: Found, access: Access) -> tuple[Tool, list[str]]:
+def _read(found: Found, access: Access) -> tuple[Tool, list[str]]:
     """The tool of an operation, and what the model cannot give it, in words."""
     try:
-        return _tool(api, found, api.followed(found.item[found.method], found.at), access)
+        return _tool(found, found.followed(found.item[found.method]), access)
     except ToolError as error:
-        raise api.fault(found.at, str(error).splitlines()[0]) from None
+        raise found.fault(str(error).splitlines()[0]) from None
     except (AttributeError, TypeError, ValueError, RecursionError) as error:
         # A part is of another type than OpenAPI gives it: any of them may be, at any depth.
-        raise api.fault(found.at, f"it is not written as OpenAPI has it: {error}") from None
+        raise found.fault(f"it is not written as OpenAPI has it: {error}") from None
 
 
-def _tool(
-    api: ApiDocument, found: Found, operation: dict[str, Json], access: Access
-) -> tuple[Tool, list[str]]:
-    at, method, path = found.at, found.method.upper(), found.path
-    schemas = documents.Schemas(api, at)
+def _tool(found: Found, operation: dict[str, Json], access: Access) -> tuple[Tool, list[str]]:
+    api, method, path = found.api, found.method.upper(), found.path
+    schemas = documents.Schemas(found)
     properties: dict[str, Json] = {}
     required: list[str] = []
     unsent: list[str] = []
     parameters: list[ApiParameter] = []
-    for given in _parameters(api, found.item, operation, at):
+    for given in _parameters(found, operation):
         is_needed = given.get("required") or given.get("in") == "path"
-        if reason := _why_not_sent(api, given, at):
+        if reason := _why_not_sent(found, given):
             if is_needed:
-                raise api.fault(at, reason)
-            unsent.append(str(api.fault(at, reason)))
+                raise found.fault(reason)
+            unsent.append(str(found.fault(reason)))
             continue
         parameter, schema = _parameter(given, properties)
         parameters.append(parameter)
@@ -160,12 +158,12 @@ def _tool(
         root["$defs"] = definitions
     in_path = {each.name for each in parameters if each.place == "path"}
     if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
-        raise api.fault(at, f"no parameter is declared for {{{min(missing)}}} in its path")
+        raise found.fault(f"no parameter is declared for {{{min(missing)}}} in its path")
     ready = documents.Operation(
         method,
         path,
         parameters,
-        _server(api, found, operation, access),
+        _server(found, operation, access),
         *_keys_for(operation.get("security", api.root.get("security")) or [[]], access.keys),
         access,
     )
@@ -183,8 +181,8 @@ def _tool(
         visible(said or str(found.item.get("summary") or f"{method} {path}")),
         root,
         invoke,
-        result_schema=_result(api, operation, at),
-        place=f"{api.place}: {at}",
+        result_schema=_result(found, operation),
+        place=f"{api.place}: {found.at}",
         once=changes,
         hints={"sends": True} if changes else {},
         server=api.place.partition("?")[0] if is_address(api.place) else Path(api.place).name,
@@ -192,27 +190,25 @@ def _tool(
     return tool, unsent
 
 
-def _parameters(
-    api: ApiDocument, item: dict[str, Json], operation: dict[str, Json], at: str
-) -> list[dict[str, Json]]:
+def _parameters(found: Found, operation: dict[str, Json]) -> list[dict[str, Json]]:
     """The parameters of a path and of its operation, which replace those of the same name.
 
     The body is the last of them, in the place ``body``.
     """
-    found: dict[tuple[Any, Any], dict[str, Json]] = {}
-    for given in (item.get("parameters") or [], operation.get("parameters") or []):
+    by_name: dict[tuple[Any, Any], dict[str, Json]] = {}
+    for given in (found.item.get("parameters") or [], operation.get("parameters") or []):
         for index, each in enumerate(given):
-            parameter = api.followed(each, f"{at}.parameters[{index}]")
+            parameter = found.followed(each, f".parameters[{index}]")
             name, place = parameter.get("name"), parameter.get("in")
             if place != "header" or str(name).lower() not in _NOT_PARAMETERS:
-                found[name, place] = parameter
+                by_name[name, place] = parameter
     if "requestBody" in operation:
-        body = api.followed(operation["requestBody"], f"{at}.requestBody")
-        found["body", "body"] = {**body, "name": "body", "in": "body"}
-    return list(found.values())
+        body = found.followed(operation["requestBody"], ".requestBody")
+        by_name["body", "body"] = {**body, "name": "body", "in": "body"}
+    return list(by_name.values())
 
 
-def _why_not_sent(api: ApiDocument, given: dict[str, Json], at: str) -> str | None:
+def _why_not_sent(found: Found, given: dict[str, Json]) -> str | None:
     """Why a parameter or a body cannot be sent, or None."""
     name, place = given.get("name"), given.get("in")
     if place == "body":
@@ -232,7 +228,7 @@ def _why_not_sent(api: ApiDocument, given: dict[str, Json], at: str) -> str | No
         return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
     has_fields = place == "query" and (given.get("explode", True) or style == _DEEP)
     schema = {} if has_fields else given.get("schema")
-    if isinstance(schema, dict) and api.followed(schema, at).get("type") == "object":
+    if isinstance(schema, dict) and found.followed(schema).get("type") == "object":
         return f'its parameter "{name}" is an object in its {place}, which is not sent'
     return None
 
@@ -276,22 +272,22 @@ def _written(key: str, name: str, place: str, how: dict[str, Json]) -> ApiParame
     return ApiParameter(key, name, place, explode, how.get("style") == _DEEP)
 
 
-def _result(api: ApiDocument, operation: dict[str, Json], at: str) -> dict[str, Json] | None:
+def _result(found: Found, operation: dict[str, Json]) -> dict[str, Json] | None:
     """The outermost type of what an operation gives, where the document says one.
 
     Answers have more fields than documents say.
     """
     types: set[str | None] = set()
-    responses = api.followed(operation.get("responses") or {}, f"{at}.responses")
+    responses = found.followed(operation.get("responses") or {}, ".responses")
     for status, given in responses.items():
         if str(status).startswith("2"):
-            content = api.followed(given, f"{at}.responses.{status}").get("content")
-            for kind, media in (content or {"": {}}).items():
-                schema = api.followed(media.get("schema") or {}, at)
-                is_one = "json" in kind and not schema.get("nullable")
+            content = found.followed(given, f".responses.{status}").get("content")
+            for media_type, media in (content or {"": {}}).items():
+                schema = found.followed(media.get("schema") or {})
+                is_one = "json" in media_type and not schema.get("nullable")
                 types.add(str(schema.get("type")) if is_one else None)
-    (found, *others) = types or {None}
-    return {"type": found} if not others and found in _TYPES else None
+    (kind, *others) = types or {None}
+    return {"type": kind} if not others and kind in _TYPES else None
 
 
 _TYPES: Final = ("string", "integer", "number", "boolean", "object", "array")
@@ -350,21 +346,18 @@ def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
     return None
 
 
-def _server(api: ApiDocument, found: Found, operation: dict[str, Json], access: Access) -> str:
+def _server(found: Found, operation: dict[str, Json], access: Access) -> str:
     """The first address of an operation that may be called; it is a fault if there is none.
 
     Without a word about hosts, a document that was fetched may name its own alone: who serves
     it could send keys and arguments to another one any day.
     """
-    own = operation.get("servers") or found.item.get("servers") or api.root.get("servers")
-    if own and not (isinstance(own, list) and all(isinstance(each, dict) for each in own)):
-        raise api.fault(found.at, "its servers are not a list of objects")
-    servers = api.servers(own or [{"url": "/"}])
+    servers = found.servers(operation)
     if access.server is not None:
         servers = [access.server]
     parts = {address: each for address in servers if (each := _parts(address))}
     hosts = None if access.hosts is None else {*map(str.lower, access.hosts)}
-    if hosts is None and access.server is None and (fetched := _parts(api.address or "")):
+    if hosts is None and access.server is None and (fetched := _parts(found.api.address or "")):
         hosts = {str(fetched.hostname)}
     for address, each in parts.items():
         if hosts is None or {each.hostname, each.netloc.lower()} & hosts:
@@ -372,9 +365,9 @@ def _server(api: ApiDocument, found: Found, operation: dict[str, Json], access: 
     said = f'its server "{visible(" ".join(servers))}"'
     if not parts:
         hint = "give the whole address, server=https://…"
-        raise api.fault(found.at, f"{said} is no address\n  hint: {hint}")
+        raise found.fault(f"{said} is no address\n  hint: {hint}")
     hint = f"if you trust it, hosts={visible(next(iter(parts.values())).netloc)}"
-    raise api.fault(found.at, f"the host of {said} is not among those allowed\n  hint: {hint}")
+    raise found.fault(f"the host of {said} is not among those allowed\n  hint: {hint}")
 
 
 def _parts(address: str) -> SplitResult | None:
