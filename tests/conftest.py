@@ -110,11 +110,11 @@ def database(postgres: PostgresServer) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def servers_of_the_sdk() -> None:
-    """MCP servers of `tests.interp.tools.mcp.servers` can start."""
-    from tests.interp.tools.mcp.servers import SERVERS
+def forks() -> None:
+    """The process that does imports is there, for commands that others start."""
+    from tests.interp.forking import Forking
 
-    SERVERS.start()
+    Forking.start()
 
 
 @pytest.fixture

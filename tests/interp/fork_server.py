@@ -13,21 +13,22 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
 
-def serve(run: Callable[[], None]) -> NoReturn:
-    """Fork for each process that is asked for, until standard input is closed.
+def serve(runs: Mapping[str, Callable[[], object]]) -> NoReturn:
+    """Fork for each process that is asked for, while a process that runs tests is there.
 
-    Who asks connects, sends its three streams, then a line of JSON: the arguments, the environment,
-    the folder, whether the first stream that is a terminal controls the process, and how large its
-    files may become. The answers are two lines: the number of the process, and its exit code. A
-    process whose connection is closed before it ends is killed.
+    Who runs tests connects and sends a byte. Who asks connects, sends its three streams, then a
+    line of JSON: what is to be run and the arguments, the environment, the folder, whether the
+    first stream that is a terminal controls the process, and how large its files may become. The
+    answers are two lines: the number of the process, and its exit code. A process whose connection
+    is closed before it ends is killed.
 
     Args:
-        run: what a fork does, which it ends by raising SystemExit.
+        runs: what a fork does, by its name; it may end by raising SystemExit.
     """
     gc.freeze()  # what is there stays, and need not be looked through in each fork
     ended, ends = socket.socketpair()
@@ -37,11 +38,12 @@ def serve(run: Callable[[], None]) -> NoReturn:
     signal.set_wakeup_fd(ends.fileno())
     running: dict[int, socket.socket] = {}
     with socket.socket(fileno=int(sys.argv[1])) as listening:
+        testing = [listening.accept()[0]]  # who has started us is there already
         waiting = select.poll()
-        waiting.register(0, 0)  # for its end alone, as with the channels
+        waiting.register(testing[0], 0)  # for its end alone, as with the channels
         waiting.register(listening, select.POLLIN)
         waiting.register(ended, select.POLLIN)
-        while True:
+        while testing:
             ready = {number for number, _ in waiting.poll()}
             if ended.fileno() in ready:
                 ended.recv(4096)
@@ -50,28 +52,32 @@ def serve(run: Callable[[], None]) -> NoReturn:
                 if channel.fileno() in ready:
                     waiting.unregister(channel)
                     os.kill(pid, signal.SIGKILL)
-            if 0 in ready:
-                os.unlink(listening.getsockname())  # noqa: PTH108  # a str
-                os._exit(0)
-            if listening.fileno() not in ready:
-                continue
-            channel, _ = listening.accept()
-            _, streams, _, _ = socket.recv_fds(channel, 1, 3)
-            pid = os.fork()
-            if pid == 0:
-                signal.set_wakeup_fd(-1)
-                for number in (signal.SIGCHLD, signal.SIGHUP):  # the tests may run under nohup
-                    signal.signal(number, signal.SIG_DFL)
-                for each in (listening, ended, ends, *running.values()):
-                    each.close()
-                _become(channel, *streams)
-                _run(run)
-            for stream in streams:
-                os.close(stream)
-            running[pid] = channel
-            waiting.register(channel, 0)
-            with suppress(BrokenPipeError):
-                channel.sendall(b"%d\n" % pid)
+            if listening.fileno() in ready:
+                channel, _ = listening.accept()
+                _, streams, _, _ = socket.recv_fds(channel, 1, 3)
+                waiting.register(channel, 0)
+                if not streams:
+                    testing.append(channel)
+                    continue
+                pid = os.fork()
+                if pid == 0:
+                    signal.set_wakeup_fd(-1)
+                    for number in (signal.SIGCHLD, signal.SIGHUP):  # the tests may run under nohup
+                        signal.signal(number, signal.SIG_DFL)
+                    for each in (listening, ended, ends, *testing, *running.values()):
+                        each.close()
+                    _run(runs[_become(channel, *streams)])
+                for stream in streams:
+                    os.close(stream)
+                running[pid] = channel
+                with suppress(BrokenPipeError):
+                    channel.sendall(b"%d\n" % pid)
+            for channel in [each for each in testing if each.fileno() in ready]:
+                waiting.unregister(channel)
+                testing.remove(channel)
+                channel.close()
+    os.unlink(sys.argv[2])  # noqa: PTH108  # a str
+    os._exit(0)
 
 
 def _tell_ends(running: dict[int, socket.socket], waiting: select.poll) -> None:
@@ -85,10 +91,10 @@ def _tell_ends(running: dict[int, socket.socket], waiting: select.poll) -> None:
             waiting.unregister(channel)
 
 
-def _become(channel: socket.socket, *streams: int) -> None:
-    """Take on the arguments, the environment, the folder and the streams of a process."""
+def _become(channel: socket.socket, *streams: int) -> str:
+    """Take on all that a process was asked for with, and give what it is to run."""
     with channel, channel.makefile("r") as lines:
-        arguments, environment, cwd, at_terminal, largest = json.loads(lines.readline())
+        (what, *arguments), environment, cwd, at_terminal, largest = json.loads(lines.readline())
     os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -107,6 +113,7 @@ def _become(channel: socket.socket, *streams: int) -> None:
         _stream(number, mode) for number, mode in enumerate(("r", "w", "w"))
     )
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]  # final, for others
+    return what
 
 
 def _take_terminal() -> None:
@@ -131,7 +138,7 @@ def _stream(number: int, mode: str) -> io.TextIOWrapper:
     )
 
 
-def _run(run: Callable[[], None]) -> NoReturn:
+def _run(run: Callable[[], object]) -> NoReturn:
     """Run, and end before Python takes all modules apart, which would take longer."""
     code: Any = 1
 

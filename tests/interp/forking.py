@@ -17,56 +17,65 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from select import select
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 from tests.paths import ROOT
 
+_START = "from tests.interp.forked import serve_all; serve_all()"
+_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or secrets.token_hex(8)
+ADDRESS = f"{tempfile.gettempdir()}/gram-forks-{_RUN}"
+"""The socket where forks are asked for; the processes that run tests together have the same."""
+
 
 class Forking:
-    """A process that does imports once and forks whenever it is asked.
+    """The process that does imports once and forks whenever it is asked.
 
-    It ends with the process that has started it.
+    It ends with the last of the processes that run tests.
 
     Args:
-        start: Python code that does the imports and then calls `tests.interp.fork_server.serve`.
-
-    Attributes:
-        address: the socket where forks are asked for, once it is started.
+        what: what forks run, by its name in `tests.interp.forked`.
     """
 
-    def __init__(self, start: str) -> None:
-        self.address = f"{tempfile.gettempdir()}/gram-forks-{secrets.token_hex(8)}"
-        self._start = start
-        self._process: subprocess.Popen[bytes] | None = None
+    _asking: ClassVar[socket.socket | None] = None
 
-    def start(self) -> None:
-        """Start the process, unless it is started."""
-        if self._process is not None:
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    @classmethod
+    def start(cls) -> None:
+        """Start the process, unless it is started, here or by another process that runs tests."""
+        if cls._asking is not None:
             return
+        ours, first = f"{ADDRESS}-{os.getpid()}", False
+        asking = cls._asking = socket.socket(socket.AF_UNIX)
         with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(self.address)
+            listening.bind(ours)
             listening.listen(64)
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", self._start, str(listening.fileno())],
-                pass_fds=[listening.fileno()],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.PIPE,
-                start_new_session=True,
-            )
-        atexit.register(self._end)
+            with suppress(FileExistsError):
+                os.link(ours, ADDRESS)
+                first = True
+            os.unlink(ours)  # noqa: PTH108  # a str
+            asking.connect(ADDRESS)
+            asking.sendall(b".")
+            if first:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", _START, str(listening.fileno()), ADDRESS],
+                    pass_fds=[listening.fileno()],
+                    cwd=ROOT,
+                    env={**os.environ, "PYTHONPATH": str(ROOT)},
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+                atexit.register(process.wait)
+        atexit.register(asking.close)  # before it is waited for
 
     def relayed(self, *arguments: str) -> list[str]:
         """The command line of a fork, for shells and others that start processes themselves."""
         relay = str(Path(__file__).with_name("relay.py"))
-        return [sys.executable, "-I", "-S", relay, self.address, *arguments]
-
-    def _end(self) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            self._process.wait()
+        return [sys.executable, "-I", "-S", relay, ADDRESS, self.what, *arguments]
 
 
 class Forked:
@@ -97,10 +106,10 @@ class Forked:
         largest: int | None = None,
     ) -> None:
         numbers = [each if isinstance(each, int) else each.fileno() for each in streams]
-        asked = [list(arguments), dict(environment), str(cwd), at_terminal, largest]
+        asked = [[forking.what, *arguments], dict(environment), str(cwd), at_terminal, largest]
         forking.start()
         self._channel = socket.socket(socket.AF_UNIX)
-        self._channel.connect(forking.address)
+        self._channel.connect(ADDRESS)
         socket.send_fds(self._channel, [b"."], numbers)
         self._channel.sendall(json.dumps(asked).encode() + b"\n")
         self._told = self._channel.makefile("r")

@@ -12,7 +12,7 @@ import pytest
 
 from interp import load_run
 from tests.interp.cli.process import KEY, without_keys
-from tests.interp.forked_pytest import PYTEST
+from tests.interp.forked import PYTEST
 from tests.interp.forking import run_forked
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from gram import loads_one
 from interp.history import RunStore
-from tests.interp.cli.forked import COMMANDS
 from tests.interp.cli.process import at, without_keys
+from tests.interp.forked import COMMANDS
 from tests.interp.forking import Forked
 from tests.interp.model_server import ModelServer
 from tests.interp.worker_threads import address_of

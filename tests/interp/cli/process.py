@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from interp.cli import main
 from interp.cli.terminal.console import set_loudness
-from tests.interp.cli.forked import COMMANDS
+from tests.interp.forked import COMMANDS
 from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer
 from tests.paths import DATA, EXAMPLES, ROOT

@@ -10,8 +10,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.interp.cli.forked import COMMANDS
 from tests.interp.cli.process import without_keys
+from tests.interp.forked import COMMANDS
 from tests.interp.forking import Forked
 from tests.paths import ROOT
 

@@ -245,7 +245,7 @@ server.run()
 
 
 @pytest.fixture
-def servers(folder: Path, servers_of_the_sdk: None) -> Path:
+def servers(folder: Path, forks: None) -> Path:
     """A server that counts its calls, in a folder with programs that use it."""
     (folder / "counting.py").write_text(COUNTING)
     (folder / "B.gram").write_text((folder / "A.gram").read_text())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.interp.cli.process import HELLO, at, gram, has, printed, rows, written
-from tests.interp.forked_pytest import PYTEST
+from tests.interp.forked import PYTEST
 from tests.interp.forking import run_forked
 from tests.interp.model_server import Answer, ModelServer
 

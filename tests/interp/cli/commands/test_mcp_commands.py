@@ -14,7 +14,7 @@ from tests.interp.cli.process import forked as gram, refused, told, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.tools.mcp.servers import GOOD, bad
 
-pytestmark = pytest.mark.usefixtures("servers_of_the_sdk")
+pytestmark = pytest.mark.usefixtures("forks")
 
 SERVER = shlex.join(GOOD)
 SERVERS = json.dumps({"mcpServers": {"good": {"command": GOOD[0], "args": GOOD[1:]}}})
@@ -34,7 +34,7 @@ def servers(tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def helper(servers_of_the_sdk: None, tmp_path_factory: pytest.TempPathFactory) -> str:
+def helper(forks: None, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The text of an agent with two tools of the server."""
     path = tmp_path_factory.mktemp("helper") / "a.gram"
     path.write_text(AGENT)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import runpy
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
 
-from tests.interp.fork_server import serve
-from tests.interp.forking import Forking
+from tests.interp.forked import FILES
 
 HERE = Path(__file__).parent
-SERVERS = Forking("from tests.interp.tools.mcp.servers import serve_servers; serve_servers()")
-"""Has to be started where servers are used; see the fixture ``servers_of_the_sdk``."""
 
 
 def relayed(path: Path, *arguments: str) -> list[str]:
-    """The command of a server in a file, for which the SDK need not be imported anew."""
-    return SERVERS.relayed(str(path), *arguments)
+    """The command of a server in a file, for which the SDK need not be imported anew.
+
+    The fixture ``forks`` has to be there where it starts.
+    """
+    return FILES.relayed(str(path), *arguments)
 
 
 GOOD = relayed(HERE / "good_server.py")
@@ -64,18 +61,3 @@ def good_server_over_http() -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
-
-
-# --- in the process that is forked
-def serve_servers() -> NoReturn:
-    """Import the SDK, and fork for each server that is asked for."""
-    for name in ("mcp.server.mcpserver", "mcp.server.stdio", "uvicorn"):
-        import_module(name)
-    serve(_run_file)
-
-
-def _run_file() -> None:
-    """Run the file that is the first argument, as Python would."""
-    del sys.argv[0]
-    sys.path[0] = str(Path(sys.argv[0]).parent)
-    runpy.run_path(sys.argv[0], run_name="__main__")

@@ -28,7 +28,7 @@ from lenses_ext import create_agent_pattern
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
 
-pytestmark = pytest.mark.usefixtures("servers_of_the_sdk")
+pytestmark = pytest.mark.usefixtures("forks")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,40 @@
+"""What is run in forks of one process that did the imports; see `tests.interp.forking`."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import NoReturn
+
+from tests.interp.fork_server import serve
+from tests.interp.forking import Forking
+from tests.paths import ROOT
+
+COMMANDS, PYTEST, FILES = Forking("gram"), Forking("pytest"), Forking("file")
+
+_FOR_TESTS = {"pytest_plugin", "strategies"}
+
+
+def serve_all() -> NoReturn:
+    """Import what forks do, and fork for each command, run of pytest or file."""
+    for package in ("gram", "lenses_ext", "interp"):
+        for found in walk_packages([str(ROOT / package)], f"{package}."):
+            if not _FOR_TESTS & {*found.name.split(".")}:
+                import_module(found.name)
+    import networkx  # noqa: F401  # what many commands import beside our own modules
+    import pytest
+    import rich.console  # noqa: F401
+
+    from interp.cli import main
+
+    serve({"gram": main, "pytest": lambda: sys.exit(pytest.main()), "file": _run_file})
+
+
+def _run_file() -> None:
+    """Run the file that is the first argument, as Python would."""
+    del sys.argv[0]
+    sys.path[0] = str(Path(sys.argv[0]).parent)
+    runpy.run_path(sys.argv[0], run_name="__main__")
