@@ -24,9 +24,9 @@ def serve_all() -> NoReturn:
         for found in walk_packages([str(ROOT / package)], f"{package}."):
             if not _FOR_TESTS & {*found.name.split(".")}:
                 import_module(found.name)
-    import networkx  # noqa: F401  # what many commands import beside our own modules
+    for name in ("networkx", "rich.console"):  # what many commands import beside our own modules
+        import_module(name)
     import pytest
-    import rich.console  # noqa: F401
 
     from interp.cli import main
 
