@@ -10,17 +10,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import ClassVar, Final, TypeVar
+from typing import ClassVar, TypeVar
 
 from attrs import define
 
-from gram import GramError
+from gram import GramError, Pattern
 from gram.documents import WatchedFiles
 from lenses_ext import Model, agent_name, view
 
 from .. import machine
 from ..errors import AgentError, ConfigurationError, RunTakenError, StoreError
-from ..execution import Folded, Note, RunLog, Spending, named_model
+from ..execution import Folded, Note, RunLog, named_model
 from ..files import File
 from ..history import stores
 from ..history.records import context_after, has_nothing_begun
@@ -199,12 +199,16 @@ def how_to_resume(run: str, state: State, options: RunningOptions) -> str:
     return f"{told}; --approve all or --approve none answers what it asks" if state.asks else told
 
 
-_WARNINGS: Final = {
-    "refused": "the model refused: its text is not an answer of the agent",
-    "truncated": "the answer was cut off at its length limit or at the end of the context",
-    "unfinished": "a loop was out of rounds: the answer is what its last round gave",
-}
-"""What a user has to know of an answer, by the attribute of a response that says so."""
+def tell_doubts(answer: AgentResponse, agent: Pattern) -> None:
+    """Tell what a user has to know of an answer."""
+    if answer.refused:
+        tell("the model refused: its text is not an answer of the agent")
+    if answer.truncated:
+        tell("the answer was cut off at its length limit or at the end of the context")
+    if answer.unfinished:
+        tell("a loop was out of rounds: the answer is what its last round gave")
+    if name := call_in_text(tools_in(agent), answer.content):
+        tell(f"the model wrote a call of {name} as text: does its server support tools?")
 
 
 class Talk:
@@ -230,7 +234,8 @@ class Talk:
         is_streaming: bool = False,
         reloads: bool = False,
     ) -> None:
-        options.show_logs()
+        self._held = ExitStack()
+        self._spending = self._held.enter_context(options.watched())
         self._options, self._is_chat = options, is_chat
         self._file, self._given_tools = file, options.library()
         files = self._read()
@@ -251,8 +256,6 @@ class Talk:
         self._unanswered: Given | None = None
         self.attached: tuple[File, ...] = ()
         self._is_anew = False
-        self._spending = Spending()
-        self._held = ExitStack()
         self._telemetry = self._held.enter_context(telemetry())
 
     def __enter__(self) -> Talk:
@@ -260,7 +263,6 @@ class Talk:
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
-        self._options.tell_usage(self._spending)
 
     def _read(self) -> list[Path]:
         """Take the program as its files say it now, if it can be run; gives these files."""
@@ -397,11 +399,7 @@ class Talk:
             raise
         finally:
             self.context = context_after(begun.state)
-        for what, said in _WARNINGS.items():
-            if getattr(response, what):
-                tell(said)
-        if name := call_in_text(tools_in(self.agent), response.content):
-            tell(f"the model wrote a call of {name} as text: does its server support tools?")
+        tell_doubts(response, self.agent)
         return response
 
     def tell_usage(self) -> None:

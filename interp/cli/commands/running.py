@@ -19,7 +19,7 @@ from gram.words import counted, did_you_mean
 from lenses_ext import Model, agent_name, view
 
 from ...errors import ConfigurationError, ReplayError, RunTakenError
-from ...execution import Handler, LiveHandler, RunLog
+from ...execution import Handler, LiveHandler, RunLog, Spending
 from ...history.records import RecordedRun, save_context
 from ...history.replaying import Replay, Timeline, follow, recorded, timeline
 from ...history.stores import Address, StoredRun, open_run
@@ -35,8 +35,8 @@ from ..inputs.given_messages import attach_option, attached_file, input_option, 
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import AnsweringOptions, TalkOptions
 from ..inputs.record_option import default_record, named_runs, run_argument
-from ..process import interruptible
-from ..talk import Talk, how_to_resume
+from ..process import interruptible, uninterrupted
+from ..talk import Talk, how_to_resume, tell_doubts
 from ..terminal import console
 from ..terminal.answers import JsonAnswers, Terminal, answered_call
 from ..terminal.console import Lines, expect_other_file, forbid, note, show, show_json, tell
@@ -345,32 +345,40 @@ def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
     shows = not options.no_reasoning
     kind = JsonAnswers if as_json else Terminal
     terminal = kind(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
-    with interruptible():
+    with interruptible(), options.watched() as spending:
         going_on: Run | Replay = Replay(kept)  # it is done, and shown again
         if kept.state.status is not Status.DONE:
-            going_on = _resumed(log, kept, options, terminal)
+            going_on = _resumed(log, kept, options, terminal, spending)
         try:
-            terminal.show_answer(going_on)
+            answer = terminal.show_answer(going_on)
         except BaseException as failure:  # how to resume is told, then it is raised again
-            terminal.end_line()
-            if isinstance(failure, GramError | OSError):
-                terminal.show_failure(going_on.state, failure)
-            is_open = going_on.state.status is not Status.DONE
-            if is_open and not isinstance(failure, RunTakenError):
-                tell(how_to_resume(str(Address.of(run)), going_on.state, options))
+            with uninterrupted():
+                terminal.end_line()
+                if isinstance(failure, GramError | OSError):
+                    terminal.show_failure(going_on.state, failure)
+                is_open = going_on.state.status is not Status.DONE
+                if is_open and not isinstance(failure, RunTakenError):
+                    tell(how_to_resume(str(Address.of(run)), going_on.state, options))
             raise
+        tell_doubts(answer, going_on.state.agent)
     if isinstance(log, StoredRun):
         from ...workers import tell_workers  # imported late: most runs are in no queue
 
         tell_workers(log.store, log.id)
 
 
-def _resumed(log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal: Terminal) -> Run:
+def _resumed(
+    log: RunLog,
+    kept: RecordedRun,
+    options: AnsweringOptions,
+    terminal: Terminal,
+    spending: Spending,
+) -> Run:
     changes = options.of_resumed_run(kept.state.limits)
     library = options.library_for(kept)
     if options.asks_before_servers:
         changes["policy"] = options.policy(library)
-    changes["approve"], changes["record"] = terminal.ask, log
+    changes |= {"approve": terminal.ask, "record": log, "observe": spending.count}
     with options.hinting():
         return Run(kept.state, library, **changes)
 

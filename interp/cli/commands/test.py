@@ -22,7 +22,7 @@ from ...concurrency import waited_for, work_on
 from ...errors import ConfigurationError, ValidationError
 from ...evaluation import testing
 from ...evaluation.cases import Case, RubricJudge, read_cases, require_checks, require_tools
-from ...execution import Observer, Spending
+from ...execution import Observer
 from ...models import AnyModel, connect_model, require_prices
 from ...programs import models_of, the_agent
 from ...running import RunOptions
@@ -189,9 +189,7 @@ class CaseRun:
 
     def run(self) -> None:
         """Run the cases, in their order and as many at once as there are jobs; report each."""
-        options = self.options
-        options.show_logs()
-        spending, stdout = Spending(), sys.stdout
+        options, stdout = self.options, sys.stdout
         report = Report(
             {file: [each.case for each in planned] for file, planned in self.planned.items()},
             options.runs_that_pass,
@@ -206,9 +204,8 @@ class CaseRun:
             with redirect_stdout(stdout):
                 report.add(result)
 
-        with report, redirect_stdout(sys.stderr):  # what tools and checks print
+        with options.watched() as spending, report, redirect_stdout(sys.stderr):  # what tools print
             work_on(self.all, run, options.jobs)
-        options.tell_usage(spending)
 
     async def result(self, planned: Planned, observe: Observer | None = None) -> testing.CaseResult:
         """Run a case as often as it is to be run, and judge its runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from glob import escape
 from shlex import quote
@@ -165,15 +166,17 @@ class RunningOptions(ArmOptions, ToolOptions):
         names = [name for name, tool in library.items() if tool.server is not None]
         return ApprovalPolicy([ApprovalRule("ask", escape(name)) for name in names])
 
-    def show_logs(self) -> None:
-        """Show the log, as far as --debug and -v say."""
+    @contextmanager
+    def watched(self) -> Iterator[Spending]:
+        """Show the log inside, as far as --debug and -v say, and at the end what was used."""
         if self.debug or is_verbose():
             show_logs(logging.DEBUG if self.debug else logging.WARNING)
-
-    def tell_usage(self, spending: Spending) -> None:
-        """Tell with --usage or -v what was used."""
-        if self.usage or is_verbose():
-            tell(spending.text())
+        spending = Spending()
+        try:
+            yield spending
+        finally:
+            if self.usage or is_verbose():
+                tell(spending.text())
 
     @property
     def of_new_run(self) -> BeginOptions:

@@ -343,6 +343,24 @@ def test_built_in_tools_replace_no_recorded_ones(shop: Path, model_server: Model
     assert "Own hello" in done.stderr
 
 
+def test_a_resumed_run_says_what_it_used_and_what_its_answer_lacks(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.will_say(
+        HI, Answer(completion({"content": "It is"}, choice={"finish_reason": "length"}))
+    )
+    words = ("--record", "a.run.gram", "--approve", "ask")
+    assert gram("run", HELLO, "hi", *words, cwd=tmp_path, **at(model_server)).returncode == 6
+
+    words = ("--approve", "all", "--usage", "--debug")
+    done = gram("resume", "a.run.gram", *words, cwd=tmp_path, **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "It is\n")
+    assert "interp.model: request to" in done.stderr
+    assert "the answer was cut off at its length limit" in done.stderr
+    assert "10 input and 5 output tokens" in done.stderr.splitlines()[-1]
+
+
 def test_how_to_go_on_names_the_script(tmp_path: Path) -> None:
     call = {"name": "sayHello", "arguments": {"personName": "Al"}}
     (tmp_path / "a b.json").write_text(json.dumps([{"calls": [call]}, "Done."]))
