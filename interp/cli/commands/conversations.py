@@ -194,7 +194,7 @@ def _all(
 def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversation]:
     """The conversation that an argument means: its address, or its name in the record."""
     address = Address.of(record) if name is None else address_of_run(name, record)
-    forbid(address.is_store and not address.run, f"{address} has many conversations: name one")
+    forbid(address.is_store and not address.run, f"{address} is a store: name a conversation")
     why = f"{address.place} is a file: its conversation has no name"
     forbid(address.run and not address.is_store, why)
     if not address.is_store:

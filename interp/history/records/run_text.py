@@ -74,10 +74,17 @@ def context_after(state: State) -> ConversationContext:
 
     A turn that has no answer leaves what its tools did, so that it is not done again.
     """
-    is_nothing_done = not state.tools_used and len(state.asks) == len(state.calls)
-    if state.status is not machine.Status.DONE and is_nothing_done:
-        return context_before(state)
-    return machine.interrupted_context(state)
+    is_over = state.status is machine.Status.DONE
+    if is_over or state.tools_used or any(map(_has_begun, state.frame.all_parts())):
+        return machine.interrupted_context(state)
+    return context_before(state)
+
+
+def _has_begun(part: machine.CallTool | machine.Ask | machine.Frame) -> bool:
+    """Whether tools may have done something in what is under way."""
+    if isinstance(part, machine.Ask):
+        return part.may_have_run
+    return not isinstance(part, machine.Frame) or bool(part.calls_made)
 
 
 def head_of(

@@ -15,17 +15,22 @@ import interp.history.records
 from gram import loads_one
 from interp import (
     AgentError,
+    ApprovalNeeded,
+    ApprovalPolicy,
+    ApprovalRule,
     AssistantRole,
     Message,
     ModelError,
     ScriptedModel,
     ToolCall,
+    ToolLibrary,
     ValidationError,
     ask_all,
     begin,
     load_run,
     resume_run,
     run,
+    tool,
 )
 from interp.execution import Begun, Folded
 from interp.history.records import RunFile, load_turns, run_text
@@ -33,6 +38,7 @@ from interp.history.stores import load_runs, open_conversation
 from interp.machine import CallBegun, Event, ModelReplied, Request, State, ToolReturned, start, step
 from tests.interp.counting import AGENT, CALLS, counting
 from tests.interp.history.interrupts import interrupted_at
+from tests.interp.model_server import tool_calls
 
 TWO_CALLS = [ToolCall(f"c{n}", "add", '{"x": 1}') for n in range(2)]
 EVENTS: tuple[Event, ...] = (
@@ -338,6 +344,44 @@ def test_a_conversation_that_another_process_went_on_with_is_refused(path: Path)
     for _ in range(2):
         with pytest.raises(OSError, match="another process has gone on"):
             talk.log()
+
+
+def said_after(path: Path) -> list[str]:
+    return [each.content for each in open_conversation(path, True, None).context]
+
+
+def test_a_call_that_may_have_run_stays_though_its_repetition_was_asked_about(path: Path) -> None:
+    @tool(once=True)
+    def add(x: int) -> int:
+        """Adds one."""
+        raise KeyboardInterrupt
+
+    model = ScriptedModel([CALLS])
+    with pytest.raises(KeyboardInterrupt):
+        run(AGENT, "one", ToolLibrary.of(add), model=model, record=path)
+    with pytest.raises(ApprovalNeeded):
+        resume_run(path, ToolLibrary.of(add), model=model)
+    assert "may have run" in said_after(path)[-1]
+
+
+@pytest.mark.parametrize("allowed", ["1", "none"])
+def test_what_an_agent_inside_did_stays_though_it_waits_for_a_person(
+    path: Path, allowed: str
+) -> None:
+    program = """
+    [outer:Agent {instruction: "Ask.", model: "A/b"} |
+      [inner:Agent {instruction: "Count.", model: "A/b"} |
+        [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]]
+    """
+    policy = ApprovalPolicy(
+        [ApprovalRule("allow", "add", {"x": allowed}), ApprovalRule("ask", "add")]
+    )
+    model = ScriptedModel(
+        [tool_calls(("1", "inner", {"input": "x"})), CALLS, tool_calls(("2", "add", {"x": 2}))]
+    )
+    with pytest.raises(ApprovalNeeded):
+        run(loads_one(program), "one", counting([]), model=model, policy=policy, record=path)
+    assert bool(said_after(path)) == (allowed == "1")
 
 
 def test_what_a_killed_process_left_is_cut_off_by_the_next_turn(path: Path) -> None:
