@@ -12,7 +12,7 @@ from attrs import evolve, field, fields, frozen
 
 from gram import ArgumentError, GramEncodeError, GramError, Pattern
 from gram.errors import expect, expect_all
-from lenses_ext import Model, ProgramLike, load_project
+from lenses_ext import FocusError, Model, ProgramLike, ReadOnlyError, load_project
 from lenses_ext.schemas import Match, same_json
 
 from ...concurrency import call_in_thread, waited_for
@@ -259,7 +259,8 @@ def agent_of(arm: Arm, cases: Iterable[Case]) -> Pattern:
         try:
             agent = edit(agent)
         except GramError as error:
-            raise ValidationError(f"an edit failed: {error}") from error
+            said = error.in_words if isinstance(error, FocusError | ReadOnlyError) else error
+            raise ValidationError(f"an edit failed: {said}") from error
         except (Exception, SystemExit) as error:
             raise ConfigurationError(f"an edit failed: {said_by(error)}") from error
         if not isinstance(agent, Pattern):

@@ -139,6 +139,7 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD + 2 * '(prompt:Factor {levels: ["a", "b"]})\n', "3:2", "a name of its own"),
         (HEAD + "(a:Arm {settings: {temprature: 1}})", "2:1", "did you mean temperature"),
         (HEAD + "(a:Arm {edits: {`no.such`: 1}})", "2:1", "an edit failed: .*no.such"),
+        (HEAD + "(a:Arm {edits: {`*.model`: 1}})", "2:1", "the model of .* expected models, found"),
         (HEAD + '(a:Arm {tools: "x.py"})', "2:16", "no property tools"),
         (HEAD + '(a:Arm {prompt: "@no.txt"})', "2:17", "there is no file .*no.txt"),
         (HEAD + '(a:Arm {prompt: "@.env"})', "2:17", "one of .txt or .md"),
