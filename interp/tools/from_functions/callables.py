@@ -144,16 +144,8 @@ class Member:
     description: str | None = None  # for the model
 
 
-@frozen
-class Record:
-    """A class with named members, and a function that makes an instance from a dict of them."""
-
-    members: tuple[Member, ...]
-    make: Callable[[dict[str, Any]], Any]
-
-
-def read_record(cls: Any) -> Record | None:
-    """Read a record class; None if the class is not a record.
+def members_of(cls: Any) -> tuple[Member, ...] | None:
+    """The members that a record class is made of; None if the class is not a record.
 
     Fields that the constructor does not take are left out. A field with a default factory is
     optional, but its default is not in the schema.
@@ -161,8 +153,8 @@ def read_record(cls: Any) -> Record | None:
     >>> @frozen
     ... class Place:
     ...     name: str
-    >>> read_record(Place).make({"name": "Oslo"})
-    Place(name='Oslo')
+    >>> [each.name for each in members_of(Place)], members_of(int)
+    (['name'], None)
     """
     read = next((read for is_one, read in _READERS if is_one(cls)), None)
     if read is None:
@@ -171,9 +163,7 @@ def read_record(cls: Any) -> Record | None:
         hints = resolve_hints(cls, **{cls.__name__: cls})
     except ToolError as error:
         raise ToolError(f"{cls.__name__}: {error}") from None
-    said = read_docstring(cls.__doc__).parameters
-    make = (lambda values: values) if read is _typed_dict else (lambda values: cls(**values))
-    return Record(tuple(read(cls, hints, said)), make)
+    return tuple(read(cls, hints, read_docstring(cls.__doc__).parameters))
 
 
 def _dataclass(cls: Any, hints: dict[str, Any], said: dict[str, str]) -> Iterator[Member]:

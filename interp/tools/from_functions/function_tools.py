@@ -141,7 +141,7 @@ def _tool_of(
     hints = callables.resolve_hints(callables.definition_of(function))
     signature = callables.signature_of(function)
     contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
-    parameters = parameters_type(_members(signature, hints, documentation))
+    parameters = parameters_type([*_members(signature, hints, documentation)])
 
     def call(arguments: dict[str, Json]) -> Any:
         values, context = parameters.read(arguments), current_context.get()

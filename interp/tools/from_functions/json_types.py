@@ -14,7 +14,7 @@ import json
 import re
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from enum import Enum, Flag
 from functools import cache
 from types import NoneType, UnionType
@@ -30,7 +30,7 @@ from ...errors import ConfigurationError, ToolError, ValidationError, said_by
 from ...files import File
 from ...json_text import Json, write_json
 from ...machine.contracts import check, require_schema
-from .callables import NO_DEFAULT, Member, Record, read_record
+from .callables import NO_DEFAULT, Member, members_of
 from .json_values import to_json_value
 
 Mode: TypeAlias = Literal["validation", "serialization"]
@@ -69,19 +69,16 @@ def json_type(hint: Any, mode: Mode = "validation") -> JsonType:
     return hints.read(hints.prepared(hint), getattr(hint, "__name__", ""))
 
 
-def parameters_type(members: Iterable[Member]) -> JsonType:
+def parameters_type(members: Sequence[Member]) -> JsonType:
     """The parameters of a function as a JSON object, which is read as a dict of arguments.
 
     The JSON of a default is read as the default, which the hint might read as another value:
     ``Sequence[str] = ()`` as a list. Each call gets a copy, so that a function may change it.
     """
     hints = _Hints("validation")
-    record = Record(tuple(members), lambda values: values)
-    made = hints.read(hints.record("Parameters", record, "parameter"), "Parameters")
+    made = hints.read(hints.record("Parameters", members, "parameter"), "Parameters")
     schema: dict[str, Any] = {"type": "object", "properties": {}, "required": [], **made.schema}
-    defaults = {
-        each.name: each.default for each in record.members if each.default is not NO_DEFAULT
-    }
+    defaults = {each.name: each.default for each in members if each.default is not NO_DEFAULT}
     written = {name: repr(to_json_value(default)) for name, default in defaults.items()}
 
     def read(values: dict[str, Any]) -> Any:
@@ -194,20 +191,22 @@ class _Hints:
         inside = tuple(each if each is ... else self.prepared(each) for each in args)
         return kind[inside[0] if len(inside) == 1 else inside]
 
-    def record(self, name: str, record: Record, kind: str, cls: type | None = None) -> Any:
-        """A TypedDict with the members of a record, that pydantic reads and `Record.make` converts.
+    def record(
+        self, name: str, members: Sequence[Member], kind: str, cls: type | None = None
+    ) -> Any:
+        """A TypedDict with the members of a record, of which `_Reader` makes one of its class.
 
         Messages call a member by its kind.
         """
         from typing_extensions import TypedDict
 
-        members = record.members
-        if self._mode == "serialization" and cls is not None and not issubclass(cls, dict):
-            members = tuple(evolve(m, required=True, default=NO_DEFAULT) for m in members)
+        own = None if cls is None or issubclass(cls, dict) else cls  # a TypedDict is made already
+        if self._mode == "serialization" and own is not None:
+            members = [evolve(m, required=True, default=NO_DEFAULT) for m in members]
         make: Any = TypedDict  # of members that only this run knows
         fields: Any = make(name, {})
         fields.__pydantic_config__ = {"extra": "allow"}  # `_Reader` refuses it with better words
-        made: Any = Annotated[fields, _Reader(record, cls)]
+        made: Any = Annotated[fields, _Reader(sorted(m.name for m in members), own)]
         self._records[cls] = made
         fields.__annotations__ = {m.name: self._member(m, f'{kind} "{m.name}"') for m in members}
         fields.__required_keys__ = {member.name for member in members if member.required}
@@ -240,9 +239,9 @@ class _Hints:
         if _is_a(hint, (Enum,)):
             return _choice(hint, tuple(hint))
         by_pydantic = hasattr(hint, "__get_pydantic_core_schema__")
-        record = read_record(hint) if isinstance(hint, type) and not by_pydantic else None
-        if record is not None:
-            return self.record(hint.__name__, record, f"{hint.__name__} field", hint)
+        members = members_of(hint) if isinstance(hint, type) and not by_pydantic else None
+        if members is not None:
+            return self.record(hint.__name__, members, f"{hint.__name__} field", hint)
         try:
             made = _made(hint, self._mode, getattr(hint, "__name__", ""))
         except ToolError as error:
@@ -257,14 +256,14 @@ class _Hints:
 class _Reader:
     """An extra of ``Annotated`` that makes a record of its members; a record stays what it is."""
 
-    record: Record
+    known: list[str]
     cls: type | None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
 
         made = core_schema.no_info_after_validator_function(self._made, handler(source))
-        if self.cls is None or issubclass(self.cls, dict):
+        if self.cls is None:
             return made
         either = core_schema.union_schema([core_schema.is_instance_schema(self.cls), made])
         return core_schema.json_or_python_schema(made, either)
@@ -272,11 +271,11 @@ class _Reader:
     def _made(self, values: dict[str, Any]) -> Any:
         from pydantic_core import PydanticCustomError
 
-        known = sorted(each.name for each in self.record.members)
-        if unknown := [name for name in values if name not in known]:
-            said = f"unknown {', '.join(map(write_json, unknown))}; known: {', '.join(known)}"
+        if unknown := [name for name in values if name not in self.known]:
+            known = ", ".join(self.known)
+            said = f"unknown {', '.join(map(write_json, unknown))}; known: {known}"
             raise PydanticCustomError("unknown", "{said}", {"said": said})
-        return self.record.make(values)
+        return values if self.cls is None else self.cls(**values)
 
 
 @frozen(eq=False)
