@@ -284,15 +284,15 @@ class ChatCompletions(Wire):
     dialect: Dialect = "tools"
     fields: Mapping[str, str] = CHAT_FIELDS
 
-    def texts(self, request: Request, words: str) -> list[str]:
+    def texts(self, request: Request) -> list[str]:
         """The instruction, and the texts of the messages."""
         with_files = takes("files of tools", self.server, request.model)
-        first = dumped({"role": "system", "content": request.instruction + words})
+        first = dumped({"role": "system", "content": request.instruction})
         said = request.messages
         messages = _one_call_each(said) if self.dialect == "functions" else said
         return [first, *_texts(messages, _message_texts(self.dialect, self.server, with_files))]
 
-    def beside(self, request: Request, asked: Json, words: str) -> dict[str, Json]:
+    def beside(self, request: Request, asked: Json) -> dict[str, Json]:
         """The format of the answer."""
         return {"response_format": asked} if asked else {}
 

@@ -345,7 +345,7 @@ class Responses(Wire):
     fields: Mapping[str, str] = RESPONSES_FIELDS
     server: str
 
-    def texts(self, request: Request, words: str) -> list[str]:
+    def texts(self, request: Request) -> list[str]:
         """The texts of the items of the conversation."""
         texts = _message_texts(
             self.server,
@@ -355,7 +355,7 @@ class Responses(Wire):
         )
         return [*filter(None, map(texts, request.messages))]
 
-    def beside(self, request: Request, asked: Json, words: str) -> dict[str, Json]:
+    def beside(self, request: Request, asked: Json) -> dict[str, Json]:
         """The instruction, the format of the answer, and what is to be kept."""
         fields: dict[str, Json] = {"store": False}
         if takes("encrypted reasoning", self.server, request.model):
@@ -364,6 +364,6 @@ class Responses(Wire):
             is_schema = "json_schema" in asked
             schema = {"type": "json_schema", **asked.get("json_schema", {}), "strict": False}
             fields["text"] = {"format": schema if is_schema else asked}
-        if instruction := request.instruction + words:
-            fields["instructions"] = instruction
+        if request.instruction:
+            fields["instructions"] = request.instruction
         return fields

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, Union
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gram import Pattern
 from lenses_ext import result_schema
@@ -84,27 +84,23 @@ class Wire(ABC):
         Raises:
             ConfigurationError: A file that a user attached cannot be sent in the dialect.
         """
-        settings = request.settings.as_json()
-        for name in sorted(self.not_taken & settings.keys()):
-            _log.warning("%s does not take the setting %s: left out", request.model, name)
-            del settings[name]
-        for name in not_taken(settings, self.dialect):
-            told = "the dialect %s has no field for the setting %s: left out"
-            _log.warning(told, self.dialect, name)
+        settings = self._settings(request)
+        asked, words, answer = answer_asked(request, self.answers, self.answers_as)
+        request = evolve(request, instruction=request.instruction + words)
         strict = settings.get("strictTools")
         is_strict = strict == "on" or (strict == "auto" and self.is_strict)
-        asked, words, answer = answer_asked(request, self.answers, self.answers_as)
         tools = [*map(_tool_texts(self.dialect, is_strict), request.tools)]
         if answer is not None:
             tools.append(dumped(_as_tool(answer, self.dialect)))
-        others = {"model": request.model.name, **self.beside(request, asked, words)}
+        others = {"model": request.model.name, **self.beside(request, asked)}
         if tools:
             least = "auto" if answer is None else "required"
             choice = str(settings.get("toolChoice", least))
             others |= _choice(request, self.dialect, tools, choice, least)
-        has_parallel = tools and self.dialect != "functions"  # it is refused without tools
+        if not tools or self.dialect == "functions":
+            settings.pop("parallelToolCalls", None)  # it is refused without tools
         for name, value in settings.items():
-            if name in self.fields and (has_parallel or name != "parallelToolCalls"):
+            if name in self.fields:
                 *outer, field = self.fields[name].split(".")
                 place = others
                 for each in outer:
@@ -115,19 +111,30 @@ class Wire(ABC):
             others["stream"] = True
             if self.dialect != "responses":
                 others["stream_options"] = {"include_usage": True}
-        lists = {self.messages: self.texts(request, words)}
+        lists = {self.messages: self.texts(request)}
         if tools:
             lists["functions" if self.dialect == "functions" else "tools"] = tools
         written = (f'"{name}":[{",".join(each)}]' for name, each in lists.items())
         text = f"{{{','.join([*written, dumped(others)[1:-1]])}}}"
         return text.encode(errors="replace")  # half a character cannot be sent
 
-    @abstractmethod
-    def texts(self, request: Request, words: str) -> list[str]:
-        """The JSON texts of the conversation; the words are added to the instruction."""
+    def _settings(self, request: Request) -> dict[str, Json]:
+        """The settings of a request; of what is left out, a warning tells."""
+        settings = request.settings.as_json()
+        for name in sorted(self.not_taken & settings.keys()):
+            _log.warning("%s does not take the setting %s: left out", request.model, name)
+            del settings[name]
+        for name in not_taken(settings, self.dialect):
+            told = "the dialect %s has no field for the setting %s: left out"
+            _log.warning(told, self.dialect, name)
+        return settings
 
     @abstractmethod
-    def beside(self, request: Request, asked: Json, words: str) -> dict[str, Json]:
+    def texts(self, request: Request) -> list[str]:
+        """The JSON texts of the conversation."""
+
+    @abstractmethod
+    def beside(self, request: Request, asked: Json) -> dict[str, Json]:
         """The fields beside the lists, the settings and the choice of a tool.
 
         ``asked`` is the format of the typed answer, if there is one.
