@@ -16,8 +16,6 @@ from functools import lru_cache
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from gram.words import counted
-
 REDACTED: Final = "[redacted]"
 
 SHORTEST: Final = 16
@@ -29,9 +27,6 @@ class Hidden:
 
     def __init__(self, values: frozenset[str]) -> None:
         self.values = values
-
-    def __repr__(self) -> str:
-        return "Hidden()"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return hide, tuple(self.values)
@@ -130,9 +125,6 @@ class Keys:
         self._spellings = [list(map(re.compile, each)) for each in spellings]
         any_of_them = "|".join(map("".join, spellings))
         self.pattern = re.compile(f"{_beginning_of(self._plain)}(?:{any_of_them})")
-
-    def __repr__(self) -> str:
-        return f"<{counted(len(self._plain), 'key')}>"
 
     def without(self, text: str) -> str:
         """A text without the keys, however JSON inside it spells them."""

@@ -69,7 +69,7 @@ class Caller:
 
     def wait_for(self, begun: _Begun[T], until: float = inf) -> None:
         """Serve until a coroutine has ended, or until a time of the monotonic clock."""
-        begun.ended.add_done_callback(lambda _: self._given.put(None))
+        begun.ended.add_done_callback(lambda _: self.end())
         while not begun.ended.done() and monotonic() < until:
             with suppress(Empty):
                 function = self._given.get(timeout=_SLICE)
@@ -253,7 +253,6 @@ class _Begun(Generic[T]):
         self._make = make
 
     def begin(self) -> None:
-        """Begin it."""
         self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:

@@ -67,7 +67,7 @@ async def iterate_in_thread(iterate: Callable[[], Iterator[Item]]) -> AsyncGener
     thread.
     """
     loop = asyncio.get_running_loop()
-    items: asyncio.Queue[Item] = asyncio.Queue()
+    items, ended = asyncio.Queue[Any](), object()
     room = threading.Semaphore(_BUFFERED)
     is_read = True
 
@@ -81,20 +81,12 @@ async def iterate_in_thread(iterate: Callable[[], Iterator[Item]]) -> AsyncGener
                 loop.call_soon_threadsafe(items.put_nowait, item)
 
     work = asyncio.ensure_future(call_in_thread(give_all))
+    work.add_done_callback(lambda _: items.put_nowait(ended))  # after all that it has given
     try:
-        while True:
-            item = asyncio.ensure_future(items.get())
-            try:
-                await asyncio.wait([item, work], return_when="FIRST_COMPLETED")
-            finally:
-                if not item.done():
-                    item.cancel()
-            if item.done() and not item.cancelled():
-                room.release()
-                yield item.result()
-            elif work.done() and items.empty():
-                await work
-                return
+        while (item := await items.get()) is not ended:
+            room.release()
+            yield item
+        await work
     finally:
         is_read = False
         room.release()

@@ -32,7 +32,6 @@ from .telemetry import RunSpans, Telemetry
 
 _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
 _FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then
-_AWAITING: Final = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
 
 _Answer: TypeAlias = tuple[Event, float]
 """What an effect has come to, and how many seconds that took."""
@@ -145,8 +144,7 @@ class Driver:
                     await self._give_up()
                     if clock.left == 0:
                         await self._stop(concurrency.GRACE)
-                        is_awaiting = self.state.status in _AWAITING and pending(self.state)
-                        if is_awaiting and not self._failure:
+                        if pending(self.state) and not self._failure:
                             await self._fold(None, machine.TimeUp())
                         break
             finally:
@@ -303,7 +301,7 @@ class Driver:
             found.append(news.get_nowait())
         done = {each for each in found if isinstance(each, asyncio.Task)}  # after all it has said
         ended = [task for task in self._running if task in done]
-        going = {effect.at for task, effect in self._running.items() if task not in ended}
+        going = {effect.at for task, effect in self._running.items() if task not in done}
         said = [each for each in found if not isinstance(each, asyncio.Task)]
         late = {each.at for each in said if isinstance(each, ToolProgress)} - going
         return [each for each in said if each.at not in late], ended

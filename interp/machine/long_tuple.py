@@ -61,8 +61,6 @@ class LongTuple(Sequence[T]):
     def __getitem__(self, index: int | slice) -> T | Self:
         if isinstance(index, slice):
             return type(self)(map(self.__getitem__, range(len(self))[index]))
-        if self._last and index == -1:
-            return self._last[-1]
         chunk, within = divmod(range(len(self))[index], _CHUNK)
         return (self._full[chunk] if chunk < len(self._full) else self._last)[within]
 
