@@ -11,7 +11,6 @@ covers, so that a conversation that goes on later needs no other; no message is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Final, Literal, TypeAlias
 from weakref import ref
 
@@ -217,15 +216,10 @@ def answer_of(agent: Pattern) -> Pattern | None:
     return Pattern(Subject("", {ANSWER}), [last.elements[1], *shapes])
 
 
-_answer_schema: Callable[[Pattern], Json] = memo(partial(view, lenses_ext.agent_answer_schema))
-
-
 def answer_schema_of(agent: Pattern) -> Json:
-    """The JSON Schema of an agent's answer, None if that is a text."""
-    if answer_of(agent) is None:
-        return None
-    declared = _answer_schema(agent) or lenses_ext.result_schema(tool_spec_of(agent))
-    return declared or {}  # Any: just JSON
+    """The JSON Schema of an agent's answer, None if that is a text; ``{}`` is just JSON."""
+    answer = answer_of(agent)
+    return None if answer is None else lenses_ext.answer_schema(answer)
 
 
 def is_text_answer(agent: Pattern) -> bool:

@@ -8,16 +8,15 @@ Schemas of OpenAPI 3.1 are JSON Schema already and stay as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
 from gram import Pattern
-from lenses_ext import tool_spec_name, tool_spec_schema, view
+from lenses_ext import tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
 from lenses_ext.weak_cache import memo
 
 from ...errors import ToolError, ValidationError
-from ...json_text import Json, JsonText, write_json
+from ...json_text import Json, write_json
 from .values import accepts
 
 # The keywords that OpenAI's guide to Structured Outputs lists as supported. A tool's schema may
@@ -114,7 +113,7 @@ def _or_null(schema: dict[str, Json]) -> dict[str, Json]:
 def has_strict_form(tool: Pattern) -> bool:
     """Whether the schema of a tool specification has a strict form."""
     try:
-        strict_schema(view(tool_spec_schema, tool), view(tool_spec_name, tool))
+        _strict(view(tool_spec_schema, tool), "$")
     except ToolError:
         return False
     return True
@@ -125,22 +124,12 @@ def without_stand_ins(schema: Json, args: dict[str, Json]) -> dict[str, Json]:
 
     A null is kept if the tool's own schema allows null there, or if the property is required.
 
-    Args:
-        schema: the tool's own schema, which has a strict form.
-        args: the arguments from the model; they are not changed.
-
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> without_stand_ins(schema, {"n": None})
     {}
     """
-    found: dict[str, Json] = _meant(schema, args, _roots(write_json(schema)))
+    found: dict[str, Json] = _meant(schema, args, (schema, _strict(schema, "$")))
     return found
-
-
-@lru_cache(maxsize=512)
-def _roots(schema: JsonText) -> tuple[Json, Json]:
-    """A schema and its strict form, which must not be changed."""
-    return schema.value, _strict(schema.value, "$")
 
 
 def _meant(
