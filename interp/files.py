@@ -32,7 +32,6 @@ _MEDIA_TYPE: Final = re.compile(r"[a-z]+/[a-z0-9*][a-z0-9.+_-]*")
 
 @cache
 def _types() -> dict[str, Any]:
-    """What is known of types of files, see ``media_types.toml``."""
     import tomllib  # imported late: few messages have files
 
     return tomllib.loads(Path(__file__).with_name("media_types.toml").read_text("utf-8"))

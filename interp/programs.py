@@ -78,7 +78,7 @@ def the_tools(
     """The tools of an agent, or the tools of a program without agents.
 
     Args:
-        program: a project, a document, the patterns of a document, or one pattern.
+        program: see `the_agent`.
         agent: the name of the agent; without it, the only one.
         to_bind: the tools that need an implementation, those of agents inside it too, instead of
             what it offers to its model.

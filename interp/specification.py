@@ -104,8 +104,6 @@ dumps = write_program
 set = put
 """Another value in a part of a pattern: ``set(agent_name, "al", agent)``; the same as `put`."""
 
-# --- models
-
 OpenAI: Final = "OpenAI"
 """The provider OpenAI, for `create_model`."""
 
@@ -175,8 +173,6 @@ set_agent_name: Callable[[str, Pattern], Pattern] = partial(put, agent_name)
 """An agent under another name."""
 get_tool_specs: Callable[[Pattern], tuple[Pattern, ...]] = partial(view, agent_tool_specs)
 """The tool specifications of an agent."""
-
-# --- the example
 
 say_hello_tool = say_hello
 """The tool of the example."""

@@ -298,7 +298,6 @@ class _LoopThread(threading.Thread):
         self.loop = asyncio.new_event_loop()
 
     def run(self) -> None:
-        """Run the loop to its end."""
         asyncio.set_event_loop(self.loop)
         try:
             self.loop.run_forever()

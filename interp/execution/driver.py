@@ -158,13 +158,7 @@ class Driver:
             yield observations.finished(self.state)
 
     async def finish(self) -> machine.AgentResponse:
-        """Go on to the end; nobody sees what happens.
-
-        Raises:
-            ModelError: the model did not answer.
-            LimitError: a limit was reached.
-            ApprovalNeeded: a call needs approval, and nobody is there to give it.
-        """
+        """Go on to the end; nobody sees what happens. See `interp.running.Run.finish`."""
         async for each in self.drive(words=False, is_read=False):
             found = each
         assert isinstance(found, observations.Finished)
@@ -271,7 +265,6 @@ class Driver:
         return await self._thread.call(function)
 
     def _tool_context(self, effect: Effect, report: Report | None) -> ToolContext | None:
-        """What a tool may know of the run that calls it."""
         if not isinstance(effect, CallTool):
             return None
         at, name = effect.at, effect.name

@@ -44,7 +44,6 @@ def log_fields(**fields: str | None) -> Iterator[None]:
 
 
 def _add_fields(record: logging.LogRecord) -> bool:
-    """A filter for loggers, which gives records the fields of `log_fields`."""
     for name, value in _fields.get().items():
         record.__dict__.setdefault(name, value)
     return True

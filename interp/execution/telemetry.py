@@ -255,8 +255,6 @@ class RunSpans:
 
 @define
 class _FrameSpan:
-    """The span of an agent or a workflow, and what is in it."""
-
     span: Span
     within: Any
     usage: machine.Usage = machine.Usage(0, 0)

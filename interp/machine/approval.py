@@ -113,9 +113,6 @@ def _json(value: Json, is_sorted: bool) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# --- numbers
-
-
 def _number(text: str) -> Decimal | None:
     """The number that a text writes, or None."""
     with suppress(InvalidOperation):
@@ -134,9 +131,6 @@ def _written_out(number: Decimal) -> str:
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text if number else "0"
-
-
-# --- schemas
 
 
 def _alternatives(schema: Json, root: Json, seen: set[str]) -> Iterator[Mapping[str, Json]]:

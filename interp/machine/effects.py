@@ -58,9 +58,6 @@ class Request:
     agent: str = ""
 
 
-# --- effects
-
-
 @frozen
 class CallModel:
     """Ask the model.
@@ -109,9 +106,6 @@ class Ask(ToolEffect):
     """
 
     may_have_run: bool = False
-
-
-# --- events
 
 
 @frozen

@@ -104,7 +104,6 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         return workflow_of(self.frame.pattern)
 
     def _used_by(self, name: str) -> Pattern:
-        """The agent, tool or workflow that a node uses."""
         used = self._flow.nodes[name].pattern
         assert used is not None, "a program is checked before it runs"
         return used

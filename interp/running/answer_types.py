@@ -85,9 +85,6 @@ def with_value(response: AgentResponse[Any], answer: AnswerType[V] | None) -> Ag
     return evolve(response, read=(answer.read(said),))
 
 
-# --- agents
-
-
 def _may_answer(agent: Pattern) -> Iterator[str]:
     """The names of the agents that may end up with the conversation of one."""
     defined, seen, pending = definitions_of(agent), set[str](), list(handoffs(agent))
@@ -112,9 +109,6 @@ def _agent_with(agent: Pattern, answer: AnswerType[Any]) -> Pattern:
         f"{write_json(declared)}, not {write_json(answer.schema)}\n"
         "  hint: leave out answer_type, or what the program declares"
     )
-
-
-# --- workflows
 
 
 def _workflow_with(workflow: Pattern, answer: AnswerType[Any]) -> Pattern:
