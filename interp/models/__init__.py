@@ -23,7 +23,6 @@ from .providers import (
     Provider as Provider,
     added,
     find_provider,
-    in_variable_name,
     is_address,
     is_known,
     known_providers,

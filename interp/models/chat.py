@@ -228,13 +228,11 @@ class StreamedReply(StreamedPieces):
 
 
 def _id(part: Mapping[str, Any]) -> str | None:
-    """The id of a call; servers send anything as one."""
     id_ = part.get("id")
     return id_ if isinstance(id_, str) and id_ else None
 
 
 def _function_in(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The name and the arguments in a part of a call."""
     function = part.get("function")
     return function if isinstance(function, Mapping) else {}
 

@@ -100,7 +100,6 @@ def address_and_key(provider: Provider, base_url: str | None = None) -> tuple[st
 
 
 def _dialect(provider: Provider) -> Dialect:
-    """The dialect that the environment says, or else the provider's row."""
     variable, known = provider.variable("DIALECT"), get_args(Dialect)
     named = os.environ.get(variable) or provider.dialect
     if named not in known:

@@ -305,7 +305,6 @@ async def _incoming(
 
 
 def _read_whole(body: bytearray, wire: Wire, request: Request, server: Server) -> Reply:
-    """The reply in the body of a response, which has to be JSON."""
     text = body.decode("utf-8", "replace")
     if is_crowded(text, server.max_bytes):
         raise too_large(server.where, server.max_bytes)

@@ -138,7 +138,6 @@ class OfferedCheck:
                 yield Diagnostic.found(said, path, "model", hint=hint)
 
     def _offered(self, model: Model) -> Offered | str | None:
-        """What the provider of a model offers, or why that is not known."""
         name = model.provider.lower()
         if name not in self._known:
             try:

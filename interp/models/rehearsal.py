@@ -226,11 +226,8 @@ def _is_capital(word: str) -> bool:
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
 _GREETING = re.compile(r"\bgood (?:morning|afternoon|evening|day)\b", re.IGNORECASE)
-
 _TOLD = "(rehearsal, no language model) You said: "
-
 _IN_NAME, _IN_DESCRIPTION, _ENOUGH = 3, 1, 2
 
 

@@ -201,7 +201,6 @@ def _tool_texts(dialect: Dialect, is_strict: bool) -> Callable[[Pattern], str]:
 
 
 def _as_tool(function: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
-    """A tool of its name, description and parameters."""
     if dialect == "responses":  # where a missing ``strict`` counts as true
         return {"type": "function", **function, "strict": False}
     return function if dialect == "functions" else {"type": "function", "function": function}

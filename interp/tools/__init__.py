@@ -12,7 +12,6 @@ from .implementation import (
     PlainCall,
     Tool as Tool,
     ToolContext as ToolContext,
-    ToolResult,
     acall_tool,
     call_tool,
     invoke_tool as invoke_tool,

@@ -363,7 +363,6 @@ def _require_own_name(name: str, tool: Tool) -> None:
 
 
 def _is_file(given: object) -> TypeGuard[str]:
-    """Whether a text names a Python file, or something in one."""
     return isinstance(given, str) and split_name(given)[0].endswith(".py")
 
 

@@ -455,15 +455,20 @@ def _plain(schema: Any, name: str, inline: dict[str, Any]) -> Any:
             continue
         if value not in _SAYS_NOTHING.get(key, ()):
             found[key] = value
-    lengths = ("minLength", "maxLength") if found.get("type") in _ORDER[1:] else ()
-    for key in (each for each in (*_NO_KEYWORDS, *lengths) if each in found):
-        said = f"{key}={found[key]!r} does not constrain a type like {found.get('type')}"
-        raise ToolError(said)
+    _require_constraints(found)
     options = found.get("anyOf", ())
     if options and all(each.keys() == {"type"} and each["type"] in _ORDER for each in options):
         types = sorted({each["type"] for each in found.pop("anyOf")}, key=_ORDER.index)
         found["type"] = types[0] if len(types) == 1 else types
     return {"type": found["type"], **found} if "type" in found else found
+
+
+def _require_constraints(schema: dict[str, Any]) -> None:
+    kind = schema.get("type")
+    lengths = ("minLength", "maxLength") if kind in _ORDER[1:] else ()
+    for key in (*_NO_KEYWORDS, *lengths):
+        if key in schema:
+            raise ToolError(f"{key}={schema[key]!r} does not constrain a type like {kind}")
 
 
 def _bare(title: str) -> str:

@@ -186,7 +186,6 @@ def _parts(parameter: ApiParameter, value: Json) -> list[str]:
 
 
 def _plain(value: Json) -> str:
-    """A value as text; what has parts is JSON."""
     return value if isinstance(value, str) else write_json(value)
 
 

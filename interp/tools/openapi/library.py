@@ -209,7 +209,6 @@ def _parameters(found: Found, operation: dict[str, Json]) -> list[dict[str, Json
 
 
 def _why_not_sent(found: Found, given: dict[str, Json]) -> str | None:
-    """Why a parameter or a body cannot be sent, or None."""
     name, place = given.get("name"), given.get("in")
     if place == "body":
         content = given.get("content") or {}
