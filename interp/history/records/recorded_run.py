@@ -33,11 +33,15 @@ def fingerprint(request: Request) -> str:
 
 def _lines(request: Request) -> Iterator[str]:
     """All but the conversation."""
-    models = ", ".join(sorted(map(str, (request.model, *request.fallbacks))))
-    told = {"model": models, "instruction": write_text(request.instruction)}
+    told = {"model": _models(request), "instruction": write_text(request.instruction)}
     yield pattern_line(node("Request", told))
     yield pattern_line(node("Settings", request.settings))
     yield from map(_line, _declared(request))
+
+
+def _models(request: Request) -> str:
+    """All models that may answer; who comes first depends on who could not be asked before."""
+    return ", ".join(sorted(map(str, (request.model, *request.fallbacks))))
 
 
 def _declared(request: Request) -> tuple[Pattern, ...]:
@@ -62,7 +66,7 @@ def effect_lines(effect: Effect) -> list[str]:
 
 
 def _request_lines(request: Request) -> Iterator[str]:
-    yield f"model: {request.model}"
+    yield f"model: {_models(request)}"
     for key, value in request.settings.items():
         yield f"{key}: {value!r}"
     yield from (f"instruction: {line}" for line in request.instruction.splitlines())

@@ -16,7 +16,7 @@ from interp.history.replaying import Replay
 from interp.history.stores import open_store
 from interp.machine import ModelReplied
 from interp.views import lines
-from lenses_ext import Model
+from lenses_ext import Model, agent_models, put
 from tests.interp.model_server import Answer, ModelServer, serving, tool_calls
 
 AGENT = """
@@ -167,6 +167,11 @@ def test_what_was_asked_and_why_is_recorded_and_replayed(
     ((model, why),) = event.tried
     assert model == Model("First", "m")
     assert "Overloaded" in why
+    fewer = put(agent_models, (Model("First", "m"),), agent)
+    with pytest.raises(
+        interp.ReplayError, match=r"\n-model: First/m, Second/n\n\+model: First/m\n"
+    ):
+        interp.run(fewer, "I'm Al", interp.hello_world_tool_library, handler=interp.recorded(kept))
     *_, last = Replay(kept).stream()
     assert getattr(last, "response", None) == response
     entry = interp.timeline(kept).entries[0]
