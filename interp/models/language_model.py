@@ -50,6 +50,8 @@ class AnyModel:
             dict(model.items()) if isinstance(model, Mapping) else {None: model}
         )
         for each in self._models.values():
+            if isinstance(each, type):
+                raise ConfigurationError(f"{each.__name__} is a class: give a model that it makes")
             if not _has(each, "complete"):
                 raise ConfigurationError(f"{each!r} is not a model: it has no complete(request)")
 

@@ -159,3 +159,5 @@ def test_a_mapping_of_models_is_none(given: Any) -> None:
     agent = parse('[a:Agent {instruction: "x", model: "OpenAI/m"}]')
     with pytest.raises(ConfigurationError, match=r"is not a model: it has no complete\(request\)"):
         run(agent, "hi", model=given)
+    with pytest.raises(ConfigurationError, match="ScriptedModel is a class"):
+        run(agent, "hi", model=ScriptedModel)  # type: ignore[arg-type]  # wrong on purpose
