@@ -192,6 +192,9 @@ def test_what_breaks_across_files_stops_the_merge(repository: Repository) -> Non
     has(said, "ours: tool `search` renamed `find`", "theirs: agent `other` is new")
     asked = gram("merge", "--across", "main", "theirs", cwd=repository.folder)
     assert (asked.returncode, asked.stderr in said) == (1, True)
+    below = repository.folder / "below"
+    below.mkdir()
+    assert gram("merge", "--across", "main", "theirs", cwd=below).returncode == 1
     repository.git("commit", "-qm", "merged all the same")
     assert gram("merge", "--across", "HEAD", cwd=repository.folder).stderr == asked.stderr
 
@@ -355,6 +358,7 @@ def test_folders_and_revisions_are_compared_file_by_file(versions: Repository) -
     below = versions.folder / "below"
     below.mkdir()
     assert gram("diff", "v1", "v2", "--", "../agents/desk.gram", cwd=below).stdout == TOLD
+    assert gram("diff", "v1", "v2", "--", "../agents", cwd=below).stdout == FOLDERS
     assert "agents/come.gram (new)" in gram("diff", "v1", "v2", cwd=versions.folder).stdout
 
 
