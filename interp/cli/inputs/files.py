@@ -166,7 +166,7 @@ def files_in_git(revision: str, path: str | None = None) -> dict[str, str]:
     if _git("cat-file", "-t", found).strip() == b"blob":
         return {"": found}
     files = {}
-    for row in _git("ls-tree", "-r", "-z", found).split(b"\0"):
+    for row in _git("ls-tree", "-r", "-z", "--full-tree", found).split(b"\0"):
         about, _, name = row.partition(b"\t")
         file = os.fsdecode(name)
         is_program = file.endswith(SUFFIX) and not file.endswith(RECORDED)
