@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -179,26 +180,11 @@ def submit(
             cannot be kept with a run, or the provider is unknown.
         StoreError: the store cannot be written, or has another run of this id.
     """
-    names = {"run_id": run_id, "conversation": conversation, "tenant": tenant}
-    for name, value in names.items():
-        expect(value, (str, type(None)), name, by="submit")
-        if value is not None and not _NAME.fullmatch(value):
-            raise ConfigurationError(
-                f"submit: {name} is 1 to 100 letters, digits or any of _ . : @ / + -; "
-                f"found {value!r}"
-            )
-    expect(priority, int, "priority", by="submit")
-    if abs(priority) > MOST_PRIORITY:
-        raise ConfigurationError(
-            f"submit: priority is from -{MOST_PRIORITY} to {MOST_PRIORITY}, found {priority}"
-        )
+    facts = _facts_of(run_id, tenant=tenant, conversation=conversation, priority=priority)
     expect(at, (datetime, type(None)), "at", by="submit")
     if at is not None and at.tzinfo is None:
         raise ConfigurationError("submit: at needs a time zone, such as datetime.now(UTC)")
     state = to_submit(program, user_input, options, run_id)
-    facts = RunFacts(
-        "", tenant=tenant, conversation=conversation, priority=priority, trace=current_trace()
-    )
     run, due = state.run_id, 0.0 if at is None else at.timestamp()
     expect_procrastinate()  # before psycopg is missed, which comes with it
     with stores.opened(store, must_exist=False) as found:
@@ -216,6 +202,32 @@ def submit(
             if found.row(run).status not in stores.ENDED:
                 queue.add(run, queue_of(state, kept.own_tools), due)
     return run
+
+
+def _facts_of(
+    run_id: str | None,
+    *,
+    tenant: str | None = None,
+    conversation: str | None = None,
+    priority: int = 0,
+) -> RunFacts:
+    """What is known of a run that is submitted, if all of it can be kept."""
+    names = {"run_id": run_id, "conversation": conversation, "tenant": tenant}
+    for name, value in names.items():
+        expect(value, (str, type(None)), name, by="submit")
+        if value is not None and not _NAME.fullmatch(value):
+            raise ConfigurationError(
+                f"submit: {name} is 1 to 100 letters, digits or any of _ . : @ / + -; "
+                f"found {value!r}"
+            )
+    expect(priority, int, "priority", by="submit")
+    if abs(priority) > MOST_PRIORITY:
+        raise ConfigurationError(
+            f"submit: priority is from -{MOST_PRIORITY} to {MOST_PRIORITY}, found {priority}"
+        )
+    return RunFacts(
+        "", tenant=tenant, conversation=conversation, priority=priority, trace=current_trace()
+    )
 
 
 def to_submit(
@@ -368,16 +380,19 @@ def schedule_faults(document: Document) -> tuple[Diagnostic, ...]:
         hint = f"hint: {install('workers')}"
         raise ConfigurationError(f"schedules need Procrastinate\n  {hint}") from None
     patterns = [each for each in document.patterns if _LABEL in each.value.labels]
-    folder = Path(document.filename or "").parent
-    return tuple(fault for each in patterns for fault in _faults_of(each, patterns, folder))
+    names = Counter(each.value.identity for each in patterns)
+    twice, folder = (
+        {name for name in names if names[name] > 1},
+        Path(document.filename or "").parent,
+    )
+    return tuple(fault for each in patterns for fault in _faults_of(each, twice, folder))
 
 
-def _faults_of(pattern: Pattern, others: Sequence[Pattern], folder: Path) -> Iterator[Diagnostic]:
-    value = pattern.value
-    name, given = value.identity, value.properties
+def _faults_of(pattern: Pattern, twice: set[str], folder: Path) -> Iterator[Diagnostic]:
+    name, given = pattern.value.identity, pattern.value.properties
     if not name:
         yield _fault(pattern, "a schedule needs a name: [name:Schedule {…}]")
-    elif [each.value.identity for each in others].count(name) > 1:
+    elif name in twice:
         yield _fault(pattern, f'there are two schedules "{name}"')
     missing = [each for each in ("cron", "program", "input") if each not in given]
     if missing:
@@ -388,13 +403,16 @@ def _faults_of(pattern: Pattern, others: Sequence[Pattern], folder: Path) -> Ite
         return
     if told := _wrong_time(str(given["cron"])):
         yield _fault(pattern, told, "cron")
+    part = "program"
     try:
         schedule = _schedule(pattern, folder)
         to_submit(schedule.program, schedule.input, schedule.options)
+        part = "identity"
+        _facts_of(schedule.run_at(0), **schedule.facts)
     except OSError as error:
         yield _fault(pattern, f"{error.filename}: {error.strerror}", "program")
     except GramError as error:
-        yield _fault(pattern, f"this cannot be submitted: {error}", "program")
+        yield _fault(pattern, f"this cannot be submitted: {error}", part)
 
 
 def _wrong_properties(pattern: Pattern) -> Iterator[Diagnostic]:

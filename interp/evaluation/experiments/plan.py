@@ -209,6 +209,11 @@ class Plan:
         """The trials in the order of the plan: case, repeat, arm."""
         return tuple(product([case.name for case in self.cases], range(self.repeats), self.arms))
 
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each case by its name, as the names of runs have it."""
+        return {case.name: number for number, case in enumerate((*self.cases, *self.pilot), 1)}
+
     @property
     def order(self) -> tuple[Key, ...]:
         """The trials in the order in which they run.
@@ -405,11 +410,9 @@ class Folder:
 
     def run_of(self, plan: Plan, key: Key) -> Address:
         """Where the run of a trial is recorded."""
-        name, repeat, arm = key
-        known = (*plan.cases, *plan.pilot)
-        case = next(index for index, each in enumerate(known) if each.name == name)
+        case, repeat, arm = key
         number = plan.arms.index(arm)
-        run = f"{case + 1:04}-{repeat + 1}-{number + 1}-{file_name(arm)}"
+        run = f"{plan.numbers[case]:04}-{repeat + 1}-{number + 1}-{file_name(arm)}"
         return Address(str(self.path / _RUNS), run)
 
     def write(self, plan: Plan, trial: Trial) -> None:

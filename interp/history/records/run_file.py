@@ -318,13 +318,13 @@ def _cut_off(file: FileIO) -> None:
 
 def turn_named(runs: Sequence[RecordedRun], run: str, name: str) -> RecordedRun:
     """A turn of a file by its number, counted from 1, or by its id; the last one for ""."""
+    if not run:
+        return runs[-1]
     for number, each in enumerate(runs, 1):
         if run in (str(number), each.first.run_id):
             return each
-    if run:
-        turns = counted(len(runs), "turn")
-        raise ValidationError(f"{name}: there is no turn {run}\n  hint: the file has {turns}")
-    return runs[-1]
+    turns = counted(len(runs), "turn")
+    raise ValidationError(f"{name}: there is no turn {run}\n  hint: the file has {turns}")
 
 
 def count_of_turns(path: PathLike) -> int:

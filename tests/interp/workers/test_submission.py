@@ -156,10 +156,13 @@ def test_what_has_to_be_installed_is_told(
     database: str, schedules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schedules.write_text(EACH_MINUTE, "utf-8")
-    for module in ("croniter", "procrastinate"):
-        monkeypatch.setitem(sys.modules, module, None)
     record = ("--record", database)
-    for command in (("submit", HELLO, "Hi.", *record), ("worker", *record), ("check", schedules)):
+    for command, module in (
+        (("check", schedules), "croniter"),
+        (("submit", HELLO, "Hi.", *record), "procrastinate"),
+        (("worker", *record), "psycopg"),  # comes with the extra, too
+    ):
+        monkeypatch.setitem(sys.modules, module, None)
         done = gram(*map(str, command))
         assert done.returncode == 4
         assert install("workers") in done.stderr

@@ -92,13 +92,6 @@ def test_what_a_worker_cannot_be_given_is_told(options: dict[str, Any], said: st
         Worker("postgresql://nowhere/none", **options)
 
 
-def test_without_its_extra_a_worker_names_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("procrastinate", "psycopg"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ConfigurationError, match=r"\[.*workers\]"):
-        Worker("postgresql://nowhere/none")
-
-
 def test_looks_end_when_they_are_cancelled_while_one_ends(
     database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
