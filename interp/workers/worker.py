@@ -281,18 +281,14 @@ def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
 def until_told(
     work: Callable[[], None], stop: Callable[[], None], end: Callable[[], float]
 ) -> bool:
-    """Do some work in another thread, wait for its end, and tell it to stop at a signal.
+    """Do some work in another thread, and tell it to stop at a signal; gives whether it is over.
 
     This thread only waits, so that it sees a signal, and the time, whatever the work waits for.
     Work that is not over in time goes on for as long as the process does.
 
     Args:
-        work: the work.
         stop: called at SIGTERM and SIGINT; both stay ignored where they are.
         end: the time, as `monotonic` counts, after which this waits no more.
-
-    Returns:
-        Whether the work is over.
     """
     raised: list[BaseException] = []
 

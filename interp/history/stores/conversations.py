@@ -62,9 +62,6 @@ class Conversation:
         Args:
             before: only messages before this one, counted from 0; None for the end.
             limit: how many at most; None for all.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         expect(before, (int, type(None)), "before", by="page")
         expect(limit, (int, type(None)), "limit", by="page")
@@ -89,7 +86,7 @@ class Conversation:
             program: the path of the program that it is with from now on, resolved; "" for the same.
 
         Raises:
-            StoreError: the conversation has gone on since, or the store cannot be written.
+            StoreError: the conversation has gone on since.
         """
         before = len(self)
 
@@ -102,14 +99,10 @@ class Conversation:
         self._database.together(work)
 
     def cut(self, size: int) -> None:
-        """Take back all but the first messages; the runs since are kept, and are no turns of it.
-
-        Args:
-            size: how many messages stay.
+        """Take back all but the first ``size`` messages; the runs since are no turns of it any more.
 
         Raises:
             RunTakenError: a turn of it is queued or under way.
-            StoreError: the store cannot be written.
         """
         execute = self._database.execute
 
@@ -136,7 +129,6 @@ class Conversation:
 
         Raises:
             RunTakenError: a turn of it is queued or under way.
-            StoreError: the store cannot be written.
         """
         execute = self._database.execute
 

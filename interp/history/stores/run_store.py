@@ -218,15 +218,10 @@ class RunStore:
         """Make a run with its first entry.
 
         Args:
-            run: its id.
             head: its first entry; that of a turn has no messages of the conversation.
-            facts: what a list shows of it.
             before: how many messages its conversation had when it began, if it is a turn.
             path: the path of the program, which that conversation is with.
-            status: its status.
             entries: the entries that follow, if it was recorded elsewhere.
-            usage: the tokens that it has used.
-            reason: what it was stopped by, or None.
 
         Raises:
             RunExistsError: there is a run of this id.
@@ -257,7 +252,6 @@ class RunStore:
         """Claim a run, to write to it; the lease is renewed until it is let go, or dropped.
 
         Args:
-            run: its id.
             size: how many entries it had when it was read; None if it does not matter.
             fence: that of the last lease of whoever claims it: entries with it are their own.
             had_ended: whether it had ended when it was read.

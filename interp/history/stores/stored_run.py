@@ -34,7 +34,6 @@ class StoredRun:
     the store can be reached again.
 
     Args:
-        store: the store.
         run: the id of the run; "" for that of the State that it begins with.
         facts: what a list shows of a new run, beside what its State says.
         status: the status of a new run until somebody goes on with it.
@@ -83,9 +82,7 @@ class StoredRun:
 
         Args:
             state: the State that the entries lead to.
-            tools: the implementations of its tools, or what a record has of them.
             stopped_by: what the run was stopped by, if that is the last of them.
-            started: when it began, if that is not now.
         """
         self.id = self.id or state.run_id
         program, is_turn = state.run.program, self._facts.conversation is not None
