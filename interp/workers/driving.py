@@ -21,11 +21,10 @@ from ..machine import CallModel, Usage, pending
 from ..running import budget_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary
-from . import queue
 from .database_errors import is_of_database, log_event, reason_of
 from .limits import LimitedHandler, SharedLimits
 from .looking import WorkerMetrics
-from .queue import IS_OVER, LaterError
+from .queue import IS_OVER, LONGEST_PAUSE, LaterError, RunQueue, pause_after
 from .submission import why_not, why_not_with
 
 _FAILURES: Final = 5
@@ -50,7 +49,7 @@ class Driver:
     """Goes on with runs of a store, which is asked in threads."""
 
     store: RunStore
-    queue: queue.RunQueue
+    queue: RunQueue
     library: ToolLibrary
     match: Match
     limits: SharedLimits
@@ -118,7 +117,7 @@ class Driver:
 
     def _patience(self, run: str) -> float:
         """The seconds until a run is looked at again that somebody else lets go on."""
-        return min(max(self.queue.idle(run), _SOON), queue.LONGEST_PAUSE)
+        return min(max(self.queue.idle(run), _SOON), LONGEST_PAUSE)
 
     async def _drive(self, run: str) -> None:
         row, log, kept, deaths = await call_in_thread(lambda: self._taken_up(run))
@@ -188,7 +187,7 @@ class Driver:
         may_pass = isinstance(error, ConfigurationError) or not isinstance(error, GramError)
         if may_pass and (failures := self.queue.failed_again(run)) < _FAILURES:
             self._say_why(run, reason)
-            raise LaterError(reason, queue.pause_after(failures - 1), logging.WARNING)
+            raise LaterError(reason, pause_after(failures - 1), logging.WARNING)
         if self.store.row(run).status in _IS_FREE:
             with suppress(RunTakenError):
                 self.fail(run, reason)

@@ -169,19 +169,24 @@ class Requeue:
 
     def carry_out(self) -> str:
         """Give it back, and return the id of the run that workers drive now."""
-        queue, kept = RunQueue.of(self.store), self.kept
-        if self.new is None:
-            log, now = StoredRun.of(self.store, self.row.id)
-            if now.state != kept.state:
-                raise StoreError(f"{log.name}: somebody has gone on with it")
-            steps = list[RecordedStep]()
-            if self.limits is not None or kept.state.status is Status.LIMITED:
-                steps.append(Replayer(kept.state).take(Resumed(self.limits)))
-            with log.held(lambda: _last(steps, kept.state)):
-                log.append_all(each.folded for each in steps)
-            queue.add(log.id, queue_of(kept.first, kept.own_tools))
-            return log.id
-        new, facts = self.new, evolve(self.row.facts, parent=self.row.id)
+        queue = RunQueue.of(self.store)
+        return self._go_on(queue) if self.new is None else self._fork(queue, self.new)
+
+    def _go_on(self, queue: RunQueue) -> str:
+        kept = self.kept
+        log, now = StoredRun.of(self.store, self.row.id)
+        if now.state != kept.state:
+            raise StoreError(f"{log.name}: somebody has gone on with it")
+        steps = list[RecordedStep]()
+        if self.limits is not None or kept.state.status is Status.LIMITED:
+            steps.append(Replayer(kept.state).take(Resumed(self.limits)))
+        with log.held(lambda: _last(steps, kept.state)):
+            log.append_all(each.folded for each in steps)
+        queue.add(log.id, queue_of(kept.first, kept.own_tools))
+        return log.id
+
+    def _fork(self, queue: RunQueue, new: str) -> str:
+        kept, facts = self.kept, evolve(self.row.facts, parent=self.row.id)
         state, entries = _forked(kept, new, self.program, agent=self.agent, limits=self.limits)
 
         def work() -> None:

@@ -25,9 +25,19 @@ from ..errors import RunTakenError, StoreError
 from ..history.records import RecordedRun
 from ..history.stores import PostgresDatabase, RunRow, RunStore, this_process
 from ..json_text import write_json
-from . import queue as run_queue
 from .database_errors import is_of_database, log_event, reason_of
-from .queue import LOOK, LOOK_NOW, SQL, LaterError, RunQueue, tell_some
+from .queue import (
+    GO_ON,
+    LOOK,
+    LOOK_NOW,
+    SEEN,
+    SILENT,
+    SQL,
+    LaterError,
+    RunQueue,
+    tell_some,
+    with_workers,
+)
 from .submission import Schedule, submit_due
 
 if TYPE_CHECKING:
@@ -157,13 +167,13 @@ def seen(
 def forget_dead(database: PostgresDatabase) -> None:
     """Forget the workers that have died, and the requests that they had under way."""
     dead = "SELECT id FROM gram_workers WHERE seen < {clock} - ?"
-    database.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", run_queue.SEEN)
-    database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", run_queue.SEEN)
+    database.execute(f"DELETE FROM gram_requests WHERE worker IN ({dead})", SEEN)
+    database.execute(f"DELETE FROM gram_workers WHERE id IN ({dead})", SEEN)
 
 
 def why_queued(store: RunStore, runs: Sequence[str]) -> dict[str, str]:
     """Why runs wait that workers are to take, by their ids; one that will be taken has none."""
-    database = run_queue.with_workers(store)
+    database = with_workers(store)
     if database is None:
         return {}
     found = database.execute(SQL["why_queued"], [*runs])
@@ -231,7 +241,7 @@ class Looks:
     async def keep_on(
         self, app: procrastinate.App, looked: Callable[[Exception | None], None]
     ) -> None:
-        """Look every few seconds, until this is cancelled."""
+        """Look every few seconds, and tell of each look how it ended, until this is cancelled."""
         task = asyncio.current_task()
         assert task is not None, "a coroutine that is awaited"
         while not task.cancelling():  # a look that ends right then hides a cancellation
@@ -244,12 +254,14 @@ class Looks:
 
     async def look(self, app: procrastinate.App) -> None:
         """Say that the worker lives, learn of queues, and put in the jobs of dead workers again."""
+        if await call_in_thread(self._look_for_itself):
+            await self._look_for_all(app)
+
+    async def _look_for_all(self, app: procrastinate.App) -> None:
         import procrastinate
 
-        if not await call_in_thread(self._looks_for_all):
-            return
         stalled = await app.job_manager.get_stalled_jobs(
-            task_name=run_queue.GO_ON, seconds_since_heartbeat=run_queue.SILENT
+            task_name=GO_ON, seconds_since_heartbeat=SILENT
         )
         runs = {job.id: str(job.task_kwargs["run"]) for job in stalled if job.id is not None}
         for job, run in runs.items():
@@ -259,8 +271,20 @@ class Looks:
                     job, procrastinate.jobs.Status.FAILED, delete_job=True
                 )
 
-    def _looks_for_all(self) -> bool:
+    def _look_for_itself(self) -> bool:
+        """Look without the jobs of others; gives whether this one is to look for all."""
         self._driver.limits.settle()
+        self._learn_of_queues()
+        leaves = {queue: str(error).partition("\n")[0] for queue, error in self._left.items()}
+        told = (self._name, self.channel, self.queues, leaves)
+        now, looks_for_all = seen(self._queue.database, *told)
+        submit_due(self._schedules, self._driver.store, self._submitted_until, now)
+        self._submitted_until = now
+        if looks_for_all:
+            forget_dead(self._queue.database)
+        return looks_for_all
+
+    def _learn_of_queues(self) -> None:
         for queue, error in list(self._left.items()):
             if error.held and not self._driver.limits.is_held(error.held):
                 del self._left[queue]  # it is learned of again
@@ -272,14 +296,6 @@ class Looks:
             else:
                 self.queues.append(name)
                 self._queue.database.execute("SELECT pg_notify(?, ?)", self.channel, LOOK_NOW)
-        leaves = {queue: str(error).partition("\n")[0] for queue, error in self._left.items()}
-        told = (self._name, self.channel, self.queues, leaves)
-        now, looks_for_all = seen(self._queue.database, *told)
-        submit_due(self._schedules, self._driver.store, self._submitted_until, now)
-        self._submitted_until = now
-        if looks_for_all:
-            forget_dead(self._queue.database)
-        return looks_for_all
 
     def _read(self, run: str) -> RecordedRun | None:
         """A run; one that cannot be read has failed, since no worker would take it."""

@@ -221,9 +221,7 @@ def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) ->
 
     Raises:
         OSError: the file cannot be read.
-        GramDecodeError: the file is not gram.
-        ValidationError: the file is not the record of a run; the fault has its place.
-        ReplayError: an event does not fit the run.
+        GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
         StoreError: the store has other entries of the run, or cannot be written.
     """
     return imported(store, path, tenant=tenant)[0]

@@ -77,9 +77,7 @@ def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeli
     Raises:
         OSError: the file cannot be read.
         StoreError: there is no such run in the store, or the store cannot be read.
-        GramDecodeError: what is recorded is not gram.
-        ValidationError: what is recorded is no run; the fault has its place.
-        ReplayError: an event does not fit the run.
+        GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
     """
     expect(run, (str, os.PathLike), "run", by="follow")
     expect(record, (RunStore, str, os.PathLike, type(None)), "record", by="follow")
@@ -148,9 +146,7 @@ def recorded(
 
     Raises:
         OSError: the file cannot be read.
-        GramDecodeError: the file is not gram.
-        ValidationError: the file is not the record of a run; the fault has its place.
-        ReplayError: an event of the file does not fit the run.
+        GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
     """
     return evolve(_recorded(run), live={CallModel: model, CallTool: tools, machine.Ask: tools})
 

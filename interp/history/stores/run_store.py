@@ -306,9 +306,7 @@ class RunStore:
 
         Raises:
             StoreError: there is no such run.
-            GramDecodeError: what is kept is not gram.
-            ValidationError: what is kept is not the record of a run; the fault has its place.
-            ReplayError: an event does not fit the run.
+            GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
         """
         before = empty_context
         for conversation, size in self._turns(run):
