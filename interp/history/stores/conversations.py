@@ -99,7 +99,7 @@ class Conversation:
         self._database.together(work)
 
     def cut(self, size: int) -> None:
-        """Take back all but the first ``size`` messages; the runs since are no turns of it any more.
+        """Take back all but the first ``size`` messages; runs since are no turns of it any more.
 
         Raises:
             RunTakenError: a turn of it is queued or under way.
