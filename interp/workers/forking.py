@@ -53,7 +53,7 @@ def fork_run(
     facts = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
     kept = store.recorded(run)
     state, entries = _forked(kept, new, program, agent=agent)
-    StoredRun(store, new, facts=facts).begin_with(state, kept.library, entries)
+    StoredRun(store, new, facts=facts).begin(state, kept.library, entries)
     return new
 
 
@@ -191,7 +191,7 @@ class Requeue:
 
         def work() -> None:
             log = StoredRun(self.store, new, facts=facts, status="queued")
-            log.begin_with(state, kept.library, entries)
+            log.begin(state, kept.library, entries)
             queue.add(new, queue_of(state.beginning, kept.own_tools))
 
         try:

@@ -255,7 +255,7 @@ def _take(
     log = StoredRun(store, run, facts=RunFacts("", tenant=tenant))
     last = found.entries[-1] if found.entries else None
     try:
-        log.begin_with(
+        log.begin(
             found.state,
             found.library,
             entries,

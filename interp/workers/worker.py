@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gram.errors import expect, expect_all
 from lenses_ext.schemas import Match
@@ -28,6 +28,9 @@ from .limits import SharedLimits
 from .looking import Looks, WorkerMetrics
 from .queue import GO_ON, LOOK, SEEN, LaterError, RunQueue, expect_procrastinate
 from .submission import Schedule
+
+if TYPE_CHECKING:
+    import procrastinate
 
 _PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
@@ -178,6 +181,20 @@ class Worker:
         for task in self._driving if is_again else ():
             task.cancel()
 
+    async def _job(self, context: procrastinate.JobContext, run: str) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "a job is a task"
+        self._driving.add(task)
+        try:
+            await self._go_on(context.job.queue, run)
+        except Exception as error:
+            if is_of_database(error):  # and not of a run that was removed meanwhile
+                self._looked(error)
+            await asyncio.sleep(_PAUSE)
+            raise
+        finally:
+            self._driving.discard(task)
+
     async def _go_on(self, queue: str, run: str) -> None:
         """Go on with a run, and put in its next job unless it has ended."""
         try:
@@ -228,22 +245,7 @@ class Worker:
         ) as pool:
             await pool.wait()
             app = procrastinate.App(connector=Connector(self._looks.channel))
-
-            @app.task(name=GO_ON, retry=AtOnce(), pass_context=True)
-            async def go_on(context: procrastinate.JobContext, run: str) -> None:
-                task = asyncio.current_task()
-                assert task is not None
-                self._driving.add(task)
-                try:
-                    await self._go_on(context.job.queue, run)
-                except Exception as error:
-                    if is_of_database(error):  # and not of a run that was removed meanwhile
-                        self._looked(error)
-                    await asyncio.sleep(_PAUSE)
-                    raise
-                finally:
-                    self._driving.discard(task)
-
+            app.task(name=GO_ON, retry=AtOnce(), pass_context=True)(self._job)
             async with app.open_async(pool):
                 await self._looks.look(app)
                 self._looked(None)

@@ -201,7 +201,7 @@ def _begin(store: RunStore, run: str, parent: str, kept: RecordedRun, begun: Beg
     entries = [event_line(each.folded, each.seconds) for each in steps]
     state = steps[-1].state if steps else first
     log = StoredRun(store, run, facts=own)
-    log.begin_with(state.with_run_id(run), kept.library, entries)
+    log.begin(state.with_run_id(run), kept.library, entries)
 
 
 def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]:

@@ -65,25 +65,26 @@ class StoredRun:
         """How messages name it."""
         return self.store.name_of(self.id)
 
-    def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make the run in the store, with its first entry and the events of the State."""
-        self.begin_with(state, tools, tuple(records.event_lines(state)))
-
-    def begin_with(
+    def begin(
         self,
         state: State,
         tools: Iterable[Tool | Pattern],
-        entries: Sequence[str],
+        entries: Sequence[str] | None = None,
         *,
         stopped_by: str | None = None,
         started: datetime | None = None,
     ) -> None:
-        """Make the run in the store, with entries that were written elsewhere.
+        """Make the run in the store, with its first entry and the events of the State.
 
         Args:
-            state: the State that the entries lead to.
+            state: the State.
+            tools: the implementations of its tools, or what a record has of them.
+            entries: the entries that lead to the State, if they were written elsewhere.
             stopped_by: what the run was stopped by, if that is the last of them.
+            started: when it began, if that is not now.
         """
+        if entries is None:
+            entries = tuple(records.event_lines(state))
         self.id = self.id or state.run_id
         program, is_turn = state.run.program, self._facts.conversation is not None
         text, filename = records.program_text(program)
