@@ -19,7 +19,7 @@ from ..errors import RunExistsError, StoreError, ValidationError
 from ..execution import Begun
 from ..history.records import RecordedRun, RecordedStep, Replayer, event_line, note_line
 from ..history.stores import RunFacts, RunRow, RunStore, StoredRun
-from ..machine import Event, Limits, Resumed, State, Status, pending
+from ..machine import Limits, Resumed, State, Status, pending
 from ..programs import the_agent
 from .limits import limit_name
 from .queue import RunQueue
@@ -87,37 +87,35 @@ def _taken(kept: RecordedRun, first: State) -> tuple[list[RecordedStep], list[Be
 
     A call is allowed for one run: the answer that allows it is taken only with what came of it.
     """
-    unused: list[Event] = []
+    unused = set[int]()
     while True:
         steps = list(_same(kept, first, unused))
         begun = list(_begun(kept, _last(steps, first)))
         used = {note.at[:size] for note in begun for size in range(len(note.at) + 1)}
-        found = list[Event]()
+        found = set[int]()
         for each in reversed(steps):
             event, at = each.event, each.event.at
             if isinstance(event, machine.Decided) and event.allowed and at not in used:
-                found.append(event)
+                found.add(id(event))
             used.update(at[:size] for size in range(len(at) + 1))  # and the calls around it
         if not found:
             return steps, begun
-        unused += found
+        unused |= found
 
 
 def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
     """The notes of what had begun, has no answer, and is waited for by another run, too."""
-    unanswered = kept.unanswered
     asked = {each.at: each for each in pending(kept.state, past_limit=True)}
     shared = {each.at for each in pending(state, past_limit=True) if asked.get(each.at) == each}
-    for note in kept.notes:
-        if isinstance(note, Begun) and note.at in shared & unanswered:
-            yield note
+    left = shared & kept.unanswered
+    return (note for note in kept.notes if isinstance(note, Begun) and note.at in left)
 
 
-def _same(kept: RecordedRun, first: State, without: list[Event]) -> Iterator[RecordedStep]:
-    """The steps that another run takes, too, without some answers."""
+def _same(kept: RecordedRun, first: State, without: set[int]) -> Iterator[RecordedStep]:
+    """The steps that another run takes, too, without some answers by their `id`."""
     replayer = Replayer(first)
     for each in kept.fitting:
-        if any(each.event is answer for answer in without):
+        if id(each.event) in without:
             continue
         try:
             taken = replayer.take(each.event, each.seconds)

@@ -113,7 +113,7 @@ def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
 def _followed(
     look: Callable[[RecordedRun | None], tuple[int, bool]], read: Callable[[], RecordedRun]
 ) -> Iterator[Timeline]:
-    """The timelines of a run."""
+    """The timelines of a run; ``look`` gives how much is recorded, and whether it may go on."""
     seen, run = 0, None
     while True:
         began = monotonic()
@@ -171,7 +171,7 @@ class UntilChanged:
     """
 
     recorded: _Recorded
-    live: Callable[[], Handler] | None = None
+    live: Callable[[], Handler] | None = None  # gives what performs the rest; the run sets it
     is_changed: bool = False
 
     @classmethod
