@@ -195,7 +195,8 @@ def how_to_resume(run: str, state: State, options: RunningOptions) -> str:
         return f"the run is kept: gram trace {quote(run)} shows it"
     told = f"the run is kept: gram resume {quote(run)}{options.words_to_resume} goes on"
     if state.status is Status.LIMITED:
-        told += ", with a higher --limit"
+        is_window = "(setting: compactAt)" in (state.stopped or "")
+        told += f", with {'--set contextWindow=NUMBER' if is_window else 'a higher --limit'}"
     return f"{told}; --approve all or --approve none answers what it asks" if state.asks else told
 
 

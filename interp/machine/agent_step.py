@@ -137,8 +137,8 @@ class AgentStep(FrameStep[AgentFrame]):
             self.change(summarising=0, failures=0)
             tokens = counted(requests.length_of(self.frame), "token")
             self._stop_at(
-                f"{tokens} of conversation, and {problem} twice: raise contextWindow, or "
-                "begin a new conversation (setting: compactAt)"
+                f"{tokens} of conversation, as two summaries failed: {problem}; raise "
+                "contextWindow, or begin a new conversation (setting: compactAt)"
             )
             return
         else:

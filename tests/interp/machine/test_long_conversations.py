@@ -134,7 +134,7 @@ def test_a_summary_that_fails_twice_ends_the_run_and_says_what_to_do(tmp_path: P
     record = tmp_path / "a.run.gram"
     with pytest.raises(
         interp.LimitError,
-        match=r"tokens of conversation, and the summary is no shorter .* twice: raise",
+        match=r"as two summaries failed: the summary is no shorter .*; raise contextWindow",
     ):
         run(agent(), "Who?", TOOLS, LONG, model=ScriptedModel(["w" * 3_000] * 2), record=record)
 

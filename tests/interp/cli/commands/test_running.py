@@ -397,6 +397,21 @@ def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: M
     assert "resumed with limits iterations=2\n" in told
 
 
+def test_a_conversation_too_long_says_which_setting_goes_on(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file, keys = tmp_path / "a.run.gram", at(model_server)
+    model_server.will_say("x" * 400, *["y" * 2000] * 2, "Done.")
+    small = ("--set", "compactAt=0.5", "--set", "contextWindow=200")
+    gram("run", HELLO, "z" * 400, "--record", str(file), **keys)
+
+    stopped = gram("run", HELLO, "hi", "--record", str(file), "-c", *small, **keys)
+
+    refused(stopped, 5, "goes on, with --set contextWindow=NUMBER")
+    assert "two summaries failed: the summary is no shorter than what it covers" in stopped.stderr
+    assert gram("resume", str(file), "--set", "contextWindow=9000", **keys).stdout == "Done.\n"
+
+
 def test_trace_says_in_a_line_why_a_run_stopped(tmp_path: Path, model_server: ModelServer) -> None:
     keys = at(model_server)
     model_server.will_say(Answer({"error": {"message": "bad thing"}}, status=400))
