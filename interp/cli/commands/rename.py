@@ -303,5 +303,7 @@ def share_command(arguments: tuple[str, ...], into: str | None, options: ShowOpt
         each: (documents[each].text, document.text) if each in documents else (None, document.text)
         for each, document in shared.documents.items()
     }
+    if options.in_place:
+        target.parent.mkdir(parents=True, exist_ok=True)
     show_or_write(texts, options.in_place)
     tally.leave()

@@ -126,10 +126,13 @@ def test_copies_in_several_files_become_one_that_they_import(project: Path) -> N
     told = "agents/own.gram:2:1: the description 'Looks up.' becomes 'Searches.'\n"
     assert shown.stderr == told
     assert "+++ search.gram (new)" in shown.stdout
-    words = ("-i", "search", "agents/own.gram", "shared", "--into", "shared/search.gram")
-    done = gram("share", *words, cwd=project)
-    assert done.returncode == 0
-    assert own.read_text() == '// Shared.\n{imports: ["../shared/search.gram"]}\n'
+    for into in ("tools/new/search.gram", "shared/search.gram"):
+        own.write_text(SEARCH)
+        (project / "shared/search.gram").write_text(SEARCH)
+        words = ("-i", "search", "agents/own.gram", "shared", "--into", into)
+        done = gram("share", *words, cwd=project)
+        assert done.returncode == 0
+        assert own.read_text() == f'// Shared.\n{{imports: ["../{into}"]}}\n'
     nix = gram("share", "nix", "shared", "agents", cwd=project)
     refused(nix, 1, '"nix" is defined at the top, or in an agent, of 0 files', "it takes two to")
 
