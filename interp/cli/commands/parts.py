@@ -187,14 +187,15 @@ def _set_from(source: str, files: Sequence[str], options: EditOptions) -> None:
     except ValueError as error:
         raise ValidationError(f"--from: not JSON: {error}") from None
     several = are_many(files)
+    by_file = data.values() if several and isinstance(data, dict) else [data]
+    if not all(isinstance(each, dict) for each in by_file):
+        hint = "an object from path to value, of several files one for each file"
+        raise ValidationError(f"--from: expected what gram get --json prints: {hint}")
 
     def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
-        values = data.get(program.filename) if several and isinstance(data, dict) else data
+        values = data.get(program.filename) if several else data
         if values is None:
             raise Nowhere(f"{program.filename}: the JSON has nothing for this file")
-        if not isinstance(values, dict):
-            hint = "an object from path to value, of several files one for each file"
-            raise ValidationError(f"--from: expected what gram get --json prints: {hint}")
         changes = [
             (place, partial(_of_json, value))
             for path, value in values.items()

@@ -268,6 +268,9 @@ def test_json_that_is_not_of_get_is_refused(tmp_path: Path, given: str, message:
     assert done.returncode != 0
     assert message in done.stderr
     assert file.read_text() == TEAM
+    (tmp_path / "other.gram").write_text("(d)\n")
+    for_two = gram("set", "-i", "--from", "-", str(tmp_path), stdin="[]")
+    assert for_two.stderr.count("expected what gram get --json prints") == 1
 
 
 ONE = """\
