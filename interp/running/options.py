@@ -11,10 +11,11 @@ from typing import (
     Protocol,
     TypeAlias,
     TypedDict,
-    TypeVar,
     _SpecialForm,
     get_args,
 )
+
+from typing_extensions import TypeVar
 
 from gram import ArgumentError, Pattern, walk
 from gram.errors import expect
@@ -31,14 +32,10 @@ from ..models import Dialect, context_window, cost_at, find_provider
 from ..programs import fallbacks_of, models_of
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar as TypeVarWithDefault
-
     from ..history.stores import RecordLike
 
-    V = TypeVarWithDefault("V", default=Any)
-    V_co = TypeVarWithDefault("V_co", covariant=True, default=Any)
-else:
-    V, V_co = TypeVar("V"), TypeVar("V_co", covariant=True)
+V = TypeVar("V", default=Any)
+V_co = TypeVar("V_co", covariant=True, default=Any)
 
 
 class RunOptions(TypedDict, total=False):
