@@ -26,7 +26,7 @@ from . import observations
 from .handlers import Handler, LiveHandler, Report
 from .logs import log_event
 from .observations import Delta, Observation, Observer, ToolProgress, Watcher
-from .recorder import Recorder, RunLog
+from .recorder import Folded, Recorder, RunLog
 from .spending import Budget
 from .telemetry import RunSpans, Telemetry
 
@@ -329,7 +329,7 @@ class Driver:
         written = self._recorder.written if self._recorder else 0
         try:
             if self._recorder:
-                await self._recorder.append(effect, event, taken.state, seconds)
+                await self._recorder.append(Folded(event, effect, taken.state), seconds)
         except AgentError as error:
             self._failure = self._failure or error
         except asyncio.CancelledError:

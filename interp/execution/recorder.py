@@ -181,9 +181,7 @@ class Recorder:
         else:
             await self._ask(partial(holding.__exit__, None, None, None))
 
-    async def append(
-        self, effect: Effect | None, event: Event, state: State, seconds: float | None
-    ) -> None:
+    async def append(self, folded: Folded, seconds: float | None) -> None:
         """Write an event and what it led to.
 
         Raises:
@@ -191,7 +189,7 @@ class Recorder:
         """
 
         def append() -> None:
-            self._log.append(Folded(event, effect, state), seconds)
+            self._log.append(folded, seconds)
             self.written += 1
 
         await self._ask(partial(self._recorded, append))
