@@ -52,8 +52,6 @@ class File:
     Attributes:
         content: the bytes; None for an address.
         address: the address, or None.
-        name: the name, or None.
-        media_type: what it is.
 
     Raises:
         OSError: the file cannot be read.

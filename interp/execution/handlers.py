@@ -191,7 +191,6 @@ class LiveHandler:
         """The handler of a run, with the tools of a library that implement those of its program.
 
         Args:
-            state: a State of the run.
             tools: the implementations; without one it runs no tools.
             model, base_url, dialect, match, approve, on_tool_error: see
                 `interp.running.RunOptions`.

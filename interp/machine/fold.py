@@ -135,7 +135,6 @@ def start_again(
     """Begin a run as another began.
 
     Args:
-        state: a State of that run.
         program: the program, instead of its own.
         context: the conversation before, instead of the one it had.
 

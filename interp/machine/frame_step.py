@@ -46,8 +46,6 @@ class FrameStep(ABC, Generic[_Frame]):
     """One step of one frame.
 
     Attributes:
-        run: what the frames of the run share.
-        frame: the frame.
         new: what is new to do, and what has happened.
     """
 

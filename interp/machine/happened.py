@@ -73,7 +73,6 @@ class Ended:
         by: the name of the agent that called it, or of the workflow or loop that it is a part of.
         given: what it was given, as JSON text.
         said: what it gave, or None.
-        error: what went wrong, or None.
         was_dropped: whether it was let go; see `NOT_WAITED_FOR`.
         unfinished: whether it is a loop that was out of rounds.
     """

@@ -56,8 +56,6 @@ def question_text(
     What a model wrote is nowhere else than behind marks, so that it cannot pass for a question.
 
     Args:
-        name: the name of the tool.
-        args: its arguments.
         place: the place of who calls it, see `path_of_names`.
         width: where lines are broken, so that a terminal does not; None for nowhere.
         most: how many characters of an argument are shown; None for all.

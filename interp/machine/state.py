@@ -175,7 +175,6 @@ class BegunNode:
     """A node of a workflow that has begun: one use of it, or one for each item of a list.
 
     Attributes:
-        given: what the node is given.
         items: what each use is given; one where the node is not mapped.
         is_each: whether the node is mapped over a list.
         others: what every item is given besides, a record, or None.
@@ -274,10 +273,8 @@ class Begin:
     """Begin a frame: what a frame asks of the machine, as it asks the handler to run a tool.
 
     Attributes:
-        pattern: the agent or workflow.
         given: what it is called with.
         context: the conversation before.
-        attachments: the files that are attached to what it is called with.
         call: the call or the step that it is to answer.
     """
 

@@ -129,7 +129,6 @@ def tools_to_json(
     """Write tool specifications as a list of tools.
 
     Args:
-        tools: the specifications.
         form: a name in `TOOL_FORMS`.
         strict: write schemas that OpenAI can enforce.
         tell: called with a sentence for each thing that the form has no place for.

@@ -220,18 +220,15 @@ def validate_tool_args(schema: Mapping[str, Json], args: Mapping[str, Json]) -> 
 class Parameters:
     """The parameters of a tool, prepared to check the arguments of many calls.
 
-    Args:
-        schema: the JSON Schema of the parameters, as text.
-
     Attributes:
         schema: the JSON Schema; not to be changed.
     """
 
-    def __init__(self, schema: str) -> None:
-        _validator_of(schema)
-        self._text = schema
-        self.schema = root = read_json(schema)
-        self._has_defaults = '"default"' in schema
+    def __init__(self, text: str) -> None:
+        _validator_of(text)
+        self._text = text
+        self.schema = root = read_json(text)
+        self._has_defaults = '"default"' in text
         self._not_null = frozenset(
             key
             for key, below in _properties(root).items()
