@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, Literal
 
@@ -39,7 +39,7 @@ from ..process import interruptible, uninterrupted
 from ..talk import Talk, how_to_resume, tell_doubts
 from ..terminal import console
 from ..terminal.answers import JsonAnswers, Terminal, answered_call
-from ..terminal.console import Lines, expect_other_file, forbid, note, show, show_json, tell
+from ..terminal.console import expect_other_file, forbid, note, show, show_json, tell
 
 
 class _RunOptions(TalkOptions):
@@ -283,12 +283,12 @@ def chat_command(file: str, options: TalkOptions, reload: bool) -> None:
         if is_typed:
             note(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
         _tell_resumed(talk)
-        lines = Lines()
+        next_line = console.next_line
         if is_typed:
-            from ..terminal.prompting import TypedLines  # imported late: it takes a moment
+            from ..terminal.prompting import typed_lines  # imported late: it takes a moment
 
-            lines = TypedLines(completions)
-        converse(talk, lines)
+            next_line = typed_lines(completions)
+        converse(talk, next_line, is_typed=is_typed)
 
 
 def _tell_resumed(talk: Talk) -> None:
@@ -306,23 +306,23 @@ def _tell_resumed(talk: Talk) -> None:
             note(f"  {who}: {_in_short(said[-1])}")
 
 
-def converse(talk: Talk, lines: Lines) -> None:
+def converse(talk: Talk, next_line: Callable[[], str | None], *, is_typed: bool) -> None:
     """Take messages and commands until they end; from a pipe, a turn that fails ends them too."""
     while True:
         context = talk.context
         try:
-            line = lines.next()
+            line = next_line()
             if line is None or take(line.strip(), talk):
                 return
         except KeyboardInterrupt:
-            if not lines.is_typed:
+            if not is_typed:
                 raise
             is_same = talk.context == context
             tell("(stopped; the conversation has not changed)" if is_same else "(stopped)")
         except BrokenPipeError:  # nobody reads the answers any more
             raise
         except (GramError, OSError) as failure:
-            if not lines.is_typed:
+            if not is_typed:
                 raise
             tell(shown(failure))
 
@@ -462,11 +462,11 @@ def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -
 
     if out is not None:
         console.expect_a_name(out, "--html")
-        console.expect_other_file(out)
+        expect_other_file(out)
         forbid(is_followed or as_json, "--html is for itself, without --follow and --json")
         console.write_result(out, run_page(named_runs(run)[-1]), private=True)
         if out != "-":
-            console.note(f"gram: the page of the run is in {out}")
+            note(f"gram: the page of the run is in {out}")
     elif is_followed:
         forbid(run == STDIN, "--follow needs the name of a run, and - is standard input")
         show_followed(follow(run, record=default_record()), as_json=as_json)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from gram.json import Json
 from gram.words import counted
@@ -32,12 +32,8 @@ from . import console
 from .console import Styled, note, show, show_json, tell, without_surrogates
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.live import Live
-    from rich.text import Text
-
-
-_FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_PLAIN_FRAMES: Final = "|/-\\"
 
 
 class _Spinner:
@@ -62,10 +58,11 @@ class _Spinner:
             return
         from rich.console import Console  # imported late: only terminals need it
         from rich.live import Live
+        from rich.spinner import Spinner
 
         self._text, self._beside, self._since = text, "", time.monotonic()
         self._console = Console(file=err)
-        self._frames = _PLAIN_FRAMES if self._console.options.ascii_only else _FRAMES
+        self._turning = Spinner("line" if self._console.options.ascii_only else "dots")
         self._live = Live(
             get_renderable=self._drawn,
             console=self._console,
@@ -111,7 +108,7 @@ class _Spinner:
             if self._live is not None:
                 self._live.start(refresh=True)
 
-    def _drawn(self) -> Text:
+    def _drawn(self) -> RenderableType:
         from rich.text import Text
 
         def part(text: str, room: int) -> Text:
@@ -119,11 +116,12 @@ class _Spinner:
             shown.truncate(max(room, 1), overflow="ellipsis")
             return shown
 
-        elapsed, width = time.monotonic() - self._since, self._console.width
-        frame, seconds = self._frames[int(elapsed * 10) % len(self._frames)], f" {elapsed:.0f}s"
+        now, width = time.monotonic(), self._console.width
+        seconds = f" {now - self._since:.0f}s"
         beside = part(self._beside and f" {self._beside}", width // 2)
         text = part(self._text, width - len(seconds) - beside.cell_len - 3)
-        return Text.assemble(frame, " ", text, seconds, beside)
+        self._turning.text = Text.assemble(text, seconds, beside)
+        return self._turning.render(now)
 
 
 class _Aside:
@@ -235,21 +233,21 @@ class Terminal:
         said_at: machine.At = ()
         self._spinner.start(model)
         for each in self.watched(run, words=is_shown_as_said):
-            if isinstance(each, execution.ToolProgress):
-                self._spinner.show_beside(str(each))
-                continue
-            if isinstance(each, ReasoningDelta):
-                self._reason(each)
-                continue
+            match each:
+                case execution.ToolProgress():
+                    self._spinner.show_beside(str(each))
+                    continue
+                case ReasoningDelta():
+                    self._reason(each.text)
+                    continue
+                case TextDelta(at, text) if machine.says_result(run.state, at):
+                    self._spinner.stop()
+                    self._end_reasoning()
+                    said, said_at = (said if at == said_at else "") + text, at
+                    self._print(text, nl=False)
+                    self._is_within_line = True
+                    continue
             was_within_line, waits_for = self._is_within_line, model
-            if isinstance(each, TextDelta) and machine.says_result(run.state, each.at):
-                self._spinner.stop()
-                self._end_reasoning()
-                said = (said if each.at == said_at else "") + each.text
-                said_at = each.at
-                self._print(each.text, nl=False)
-                self._is_within_line = True
-                continue
             self.end_line()
             match each:
                 case execution.SaidBeforeCalls() if machine.says_result(run.state, each.at):
@@ -301,13 +299,13 @@ class Terminal:
                 self._print("")
             self._is_within_line = False
 
-    def _reason(self, delta: ReasoningDelta) -> None:
+    def _reason(self, text: str) -> None:
         if self._shows_reasoning:
             if not self._is_reasoning:
                 self.end_line()
             self._is_reasoning = True
             with suppress(OSError):
-                show([(delta.text, "reasoning")], nl=False, err=True)
+                show([(text, "reasoning")], nl=False, err=True)
 
     def _end_reasoning(self) -> None:
         if self._is_reasoning:

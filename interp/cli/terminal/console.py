@@ -270,15 +270,10 @@ def _forget_typed_ahead(terminal: int) -> None:
         termios.tcflush(terminal, termios.TCIFLUSH)
 
 
-class Lines:
-    """Messages from standard input that is no terminal, one a line; no prompt is shown."""
-
-    is_typed = False
-
-    def next(self) -> str | None:
-        """The next message, or None at the end."""
-        line = sys.stdin.buffer.readline() if sys.stdin else b""
-        return decode(line, "<stdin>").rstrip("\r\n") if line else None
+def next_line() -> str | None:
+    """The next line of standard input that is no terminal, or None at the end."""
+    line = sys.stdin.buffer.readline() if sys.stdin else b""
+    return decode(line, "<stdin>").rstrip("\r\n") if line else None
 
 
 def state_folder() -> Path:

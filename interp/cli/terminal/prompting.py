@@ -20,44 +20,42 @@ from prompt_toolkit.output import create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle
 
-from .console import Lines, state_folder
-
-PROMPT = "> "
+from .console import state_folder
 
 
-class TypedLines(Lines):
-    """Messages typed at a terminal; each is kept in the user's history at once."""
+def typed_lines(completions: Callable[[str], Iterable[str]]) -> Callable[[], str | None]:
+    """What reads the messages typed at a terminal; each is kept in the user's history at once.
 
-    is_typed = True
+    It gives the next message, None after Ctrl-D, and an empty one after Ctrl-C.
+    """
+    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    output = create_output(sys.stderr if is_shown else sys.stdout)
+    if isinstance(output, Vt100_Output):
+        # The place of the cursor is not asked for: terminals that never answer get a warning.
+        output.enable_cpr = False
+    with create_app_session(output=output):
+        session: PromptSession[str] = PromptSession(
+            multiline=True,
+            prompt_continuation="… ",
+            history=_history(),
+            completer=_Lines(completions),
+            complete_while_typing=False,
+            complete_style=CompleteStyle.READLINE_LIKE,
+            key_bindings=_keys(),
+            enable_open_in_editor=True,
+            enable_suspend=True,
+        )
 
-    def __init__(self, completions: Callable[[str], Iterable[str]]) -> None:
-        is_shown = sys.stderr is not None and sys.stderr.isatty()
-        self._output = create_output(sys.stderr if is_shown else sys.stdout)
-        if isinstance(self._output, Vt100_Output):
-            # The place of the cursor is not asked for: terminals that never answer get a warning.
-            self._output.enable_cpr = False
-        with create_app_session(output=self._output):
-            self._session: PromptSession[str] = PromptSession(
-                multiline=True,
-                prompt_continuation="… ",
-                history=_history(),
-                completer=_Lines(completions),
-                complete_while_typing=False,
-                complete_style=CompleteStyle.READLINE_LIKE,
-                key_bindings=_keys(),
-                enable_open_in_editor=True,
-                enable_suspend=True,
-            )
-
-    def next(self) -> str | None:
-        """The next message; None after Ctrl-D, and an empty one after Ctrl-C."""
+    def next_line() -> str | None:
         try:
-            with create_app_session(output=self._output):
-                return self._session.prompt(PROMPT)
+            with create_app_session(output=output):
+                return session.prompt("> ")
         except EOFError:
             return None
         except KeyboardInterrupt:
             return ""
+
+    return next_line
 
 
 class _Lines(Completer):
