@@ -118,8 +118,7 @@ def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key in ECHOED}
 
 
-_TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
-"""The fields whose pieces are joined."""
+_TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")  # their pieces are joined
 
 
 class StreamedReply(StreamedPieces):

@@ -29,8 +29,7 @@ from .server_events import is_crowded, json_or_problem
 if TYPE_CHECKING:
     from .server import Server
 
-NO_KEY: Final = "none"
-"""Sent where no key is needed; the ``openai`` package refuses an empty one."""
+NO_KEY: Final = "none"  # sent where none is needed: the ``openai`` package refuses an empty one
 
 
 def connect_model(

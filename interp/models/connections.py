@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
 
-_MOST: Final = 16
-"""How many servers connections are kept to; those used longest ago are closed first.
-
-Also how many loops that were closed too early may keep theirs.
-"""
-
+_MOST: Final = 16  # servers that connections are kept to, and loops closed too early that keep some
 _GRACE: Final = 1.0  # seconds for closing connections in a loop of another thread
 
 

@@ -33,9 +33,8 @@ from .providers import CHAT_FIELDS, RESPONSES_FIELDS, in_variable_name
 _OVERFLOW: Final = "context_length_exceeded"
 _NO_MODEL: Final = "model_not_found"
 
+# The statuses of replies whose words may tell what the user can do.
 _REFUSING: Final = (None, 400, 403, 404, 405, 422, 500, 501)
-"""The statuses of replies whose words may tell what the user can do."""
-
 _LONGEST_QUOTE: Final = 500  # characters
 _LOOKED_AT: Final = 20_000  # characters, from which the quote is taken
 

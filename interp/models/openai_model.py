@@ -33,7 +33,6 @@ from .typed_answers import request_for_the_answer, streams_word_by_word, words_o
 from .wire import Piece, Reasoning, Wire
 
 T = TypeVar("T")
-
 _log = logging.getLogger("interp.model")
 
 _ATTEMPTS: Final = 3
@@ -233,12 +232,9 @@ _BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # and the bytes of a byte order mark
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":", b"error:")
 """What the first line of an event stream begins with; llama.cpp has ``error:``."""
 
-_ENOUGH: Final = 6
-"""The bytes by which a stream and a whole reply are told apart."""
-
+_ENOUGH: Final = 6  # bytes, by which a stream and a whole reply are told apart
 _PIECE: Final = 16_384  # bytes that are read before other tasks may run
-_LARGE: Final = 100_000
-"""The bytes from which a reply is read in a thread: the event loop goes on meanwhile."""
+_LARGE: Final = 100_000  # bytes of a reply that is read in a thread: the event loop goes on
 
 
 async def _incoming(

@@ -43,7 +43,6 @@ STREAMED_TIMES: Final = 10
 """How many times larger it may be if it is streamed: each word comes in an event."""
 
 ADDRESS_RULE: Final = "must start with http:// or https:// and name a host"
-"""The rule for server addresses, for error messages."""
 
 
 @frozen

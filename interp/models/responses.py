@@ -135,7 +135,6 @@ def refusal_in(items: Iterable[Mapping[str, Any]]) -> str:
 
 
 _log = logging.getLogger("interp.model")
-
 _ASKED_FOR: Final = ("message", "function_call", "reasoning")
 
 
@@ -217,9 +216,8 @@ def _message_texts(
     )
 
 
+# The last events of streams; each names the status of its response.
 _LAST: Final = ("response.completed", "response.incomplete", "response.failed")
-"""The last events of streams; each names the status of its response."""
-
 _REASONING: Final = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 
 

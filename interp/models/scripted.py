@@ -18,7 +18,6 @@ from .language_model import ModelWithoutNetwork
 from .reply_reading import text_of
 
 _MOST = 200  # characters of a message that has no reply
-
 Script: TypeAlias = Union[Iterable[Any], Mapping[str, Iterable[Any]]]
 """Replies in order: of the run as a whole, or of each agent by its name."""
 

@@ -212,7 +212,7 @@ def _choice(
     """The field that says which of the tools the model has to call.
 
     A call is demanded once for each message of the user: a model that had to call a tool in every
-    reply could never answer. What an answer by a tool needs at least, is demanded each time.
+    reply could never answer. What an answer by a tool needs is demanded each time.
     """
     has_result = bool(request.messages) and isinstance(request.messages[-1].role, FunctionRole)
     if has_result and choice not in ("auto", "none"):

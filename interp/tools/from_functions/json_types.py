@@ -36,15 +36,13 @@ from .json_values import to_json_value
 Mode: TypeAlias = Literal["validation", "serialization"]
 """Whether a schema describes JSON that is read, such as parameters, or JSON that is written."""
 
+# Raised by pydantic for a type without a schema: most of its own errors are RuntimeErrors.
 _NO_SCHEMA: Final = (ImportError, RuntimeError, NameError, TypeError, AttributeError, ValueError)
-"""Raised by pydantic for a type without a schema: most of its own errors are RuntimeErrors."""
-
+# Types that pydantic reads from a text or number whose format nobody could guess.
 _WITHOUT_JSON: Final = (bytes, bytearray, memoryview, complex, type, Flag, abc.Iterator)
-"""Types that pydantic reads from a text or number whose format nobody could guess."""
-
+# The modules of what may have types in its brackets, beside classes of users.
 _HINTS: Final = ("typing", "typing_extensions", "types")
 _CONTAINERS: Final = ("builtins", "collections", "collections.abc")
-"""The modules of what may have types in its brackets, beside classes of users."""
 
 
 @frozen
@@ -400,16 +398,15 @@ def answer_type_of(answer_type: type[V] | Any, *, by: str) -> AnswerType[V]:
     return AnswerType(name, pattern, made.schema, made.read)
 
 
+# The order in which signatures list the types of a union.
 _ORDER: Final = ["string", "integer", "number", "boolean", "null"]
-"""The order in which signatures list the types of a union."""
-
 _SAYS_NOTHING: Final[dict[str, tuple[Json, ...]]] = {
     "items": ({},),
     "additionalProperties": (True, {}),
     "properties": ({},),
 }
+# What pydantic leaves of constraints that do not apply to a type.
 _NO_KEYWORDS = ("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length")
-"""What pydantic leaves of constraints that do not apply to a type."""
 
 
 def plain_schema(schema: dict[str, Any], name: str) -> dict[str, Json]:

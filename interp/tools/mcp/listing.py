@@ -176,7 +176,6 @@ _LOOKS_LIKE: Final = str.maketrans(
 """Letters of other alphabets, from Cyrillic to Cherokee, and the letters that they pass for."""
 
 _ALIKE: Final = str.maketrans("01|i", "olll")
-
 _BETWEEN: Final = ("Pc", "Pd", "Zs")  # dashes, underscores and blanks
 
 

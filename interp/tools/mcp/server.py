@@ -34,8 +34,8 @@ _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _SECRET: Final = re.compile(
     r"keys?(?![a-z])|tokens?(?![a-z])|secret|passw|credential|auth(?!or)|cookie", re.IGNORECASE
 )
+# How the names of headers begin that carry no key.
 _NO_SECRET: Final = re.compile(r"accept|content-|user-agent|origin|referer|host", re.IGNORECASE)
-"""How the names of headers begin that carry no key."""
 _LONGEST_NAME: Final = 200
 _LISTS: Final = ("mcpServers", "servers")
 

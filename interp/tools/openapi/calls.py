@@ -29,9 +29,8 @@ from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
 from .document import FORM, ApiParameter, Operation
 
+# What every request says. What a server packs nevertheless is unpacked by the client.
 _HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
-"""What every request says. What a server packs nevertheless is unpacked by the client."""
-
 _FETCH_SECONDS: Final = 30.0
 _BEGINNING: Final = 1000  # characters of a body that is not wanted
 _LONGEST_TARGET: Final = 200
@@ -200,9 +199,7 @@ def _quoted(path: str) -> str:
 
 _MOST_DECODINGS: Final = 8
 _SLASHES: Final = re.compile(r"[/\\\u2044\u2215\u2216\u29f5\u29f8]")
-_ENDS: Final = re.compile(r"[;?#]")
-"""What ends a part of a path, for some servers after they have decoded it."""
-
+_ENDS: Final = re.compile(r"[;?#]")  # of a part of a path, for servers after they have decoded it
 _CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
 
 

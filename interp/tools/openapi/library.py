@@ -25,14 +25,11 @@ from . import document as documents
 from .document import FORM, Access, ApiDocument, ApiKey, ApiParameter, Found
 
 _MOST_BYTES: Final = 1_000_000
-
 _DEEP: Final = "deepObject"
+# How the parameters of each place are written, by default first; others are not sent.
 _STYLES: Final = {"path": ("simple",), "query": ("form", _DEEP), "header": ("simple",)}
-"""How the parameters of each place are written, by default first; others are not sent."""
-
+# Headers that OpenAPI leaves to other parts of a document.
 _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
-"""Headers that OpenAPI leaves to other parts of a document."""
-
 _OF_THE_CONNECTION: Final = {"connection", "content-length", "cookie", "host", "transfer-encoding"}
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a name of a header (RFC 9110)
 _JSON: Final = "application/json"
