@@ -3,7 +3,7 @@
 from .attached_parts import file_of_part
 from .chat import request_body as request_body
 from .connect import connect_model as connect_model, offered_models
-from .connections import Pace, client_of, close_connections, limit_body, no_cookies
+from .connections import client_of, close_connections, limit_body, no_cookies
 from .failures import awith_retries, noticing_retries, sent_once
 from .language_model import AnyModel, LanguageModel as LanguageModel
 from .prices import context_window, cost_at, price_of as price_of, price_of_reply, require_prices

@@ -14,7 +14,6 @@ import warnings
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -101,7 +100,7 @@ def limit_body(response: Any, most: float, error: Callable[[], Exception], **how
     """Have an error raised when more of a response is read than a limit; see `LimitedBody`."""
     from .limited_body import LimitedBody  # imported late: it loads the network library
 
-    response.stream = LimitedBody(response.stream, most, error, Pace(), **how)
+    response.stream = LimitedBody(response.stream, most, error, **how)
 
 
 # --- how long they are kept
@@ -174,19 +173,3 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-_SLICE: Final = 0.01  # seconds
-
-
-class Pace:
-    """Lets other tasks run while one reads much: else many small pieces would hold up the loop."""
-
-    def __init__(self) -> None:
-        self._since = monotonic()
-
-    async def keep(self) -> None:
-        """Let other tasks run if that was long ago; call it after each piece."""
-        if monotonic() - self._since > _SLICE:
-            await asyncio.sleep(0)
-            self._since = monotonic()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import httpx2
-
-if TYPE_CHECKING:
-    from .connections import Pace
 
 _PIECE: Final = 8_192
 """Who unpacks the bytes counts what comes of so many of them, at most a thousand times as much."""
@@ -22,15 +20,9 @@ class LimitedBody(httpx2.AsyncByteStream):
     """
 
     def __init__(
-        self,
-        stream: Any,
-        most: float,
-        error: Callable[[], Exception],
-        pace: Pace,
-        needed: int = sys.maxsize,
+        self, stream: Any, most: float, error: Callable[[], Exception], needed: int = sys.maxsize
     ) -> None:
-        self._stream, self._most, self._error = stream, most, error
-        self._pace, self._needed = pace, needed
+        self._stream, self._most, self._error, self._needed = stream, most, error, needed
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
         coming, size, left = aiter(self._stream), 0, self._needed
@@ -45,7 +37,7 @@ class LimitedBody(httpx2.AsyncByteStream):
                     left -= len(part)
                     if left <= 0:
                         return
-                await self._pace.keep()
+                await asyncio.sleep(0)  # with many small pieces, other tasks would never run
         finally:
             if isinstance(coming, AsyncGenerator):
                 await coming.aclose()

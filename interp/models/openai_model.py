@@ -22,7 +22,6 @@ from ..machine import Request
 from ..secrets import hide, without_keys
 from . import providers
 from .chat import ChatCompletions
-from .connections import Pace
 from .failures import CallNotMadeError, awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, is_own_server
 from .reply_reading import Reply, call_in_text, call_not_made
@@ -251,7 +250,7 @@ async def _incoming(
 
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     most = server.max_bytes * (providers.STREAMED_TIMES if is_stream else 1)
-    body, size, has_said, pace = bytearray(), 0, False, Pace()
+    body, size, has_said = bytearray(), 0, False
     events, reply = EventReader(server.max_bytes), wire.new_stream()
 
     async def has_more() -> bool:
@@ -284,7 +283,7 @@ async def _incoming(
                 part = bytes(body[at : at + _PIECE])
                 held = events.size if b"\n" in part or b"\r" in part else 0
                 pieces += await _read(held, partial(added, events.feed(part)))
-                await pace.keep()
+                await asyncio.sleep(0)
             body.clear()
             if not is_open:
                 pieces += await _read(events.size, partial(added, events.rest()))

@@ -25,7 +25,7 @@ from gram.words import counted
 from ...concurrency import waited_for
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json, read_json, write_json
-from ...models import Pace, client_of, no_cookies
+from ...models import client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
 from .document import FORM, ApiParameter, Operation
 
@@ -256,7 +256,7 @@ async def _received(
     max_bytes: int,
 ) -> tuple[httpx2.Response, bytes]:
     """The answer to a request and its bytes; of more than the most, the beginning."""
-    body, pace = bytearray(), Pace()
+    body = bytearray()
     try:
         async with asyncio.timeout(seconds), opened as client:
             response = await client.send(make(client), stream=True)
@@ -265,7 +265,7 @@ async def _received(
                     body += piece
                     if len(body) > max_bytes:
                         break
-                    await pace.keep()
+                    await asyncio.sleep(0)  # with many small pieces, other tasks would never run
     except (TimeoutError, httpx2.TimeoutException):
         raise ToolError(f"no answer in {counted(seconds, 'second')}") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
