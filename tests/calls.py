@@ -28,7 +28,7 @@ def calls_of(work: Callable[[], object]) -> int:
     return count
 
 
-def assert_linear(work: Callable[[T], object], make: Callable[[int], T], size: int = 16) -> None:
+def assert_linear(work: Callable[[T], object], make: Callable[[int], T], size: int = 12) -> None:
     """Raise unless four times the size takes about four times the calls of some work.
 
     The bound is near four, so that a small size shows what grows faster. Work that is done once

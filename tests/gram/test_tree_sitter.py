@@ -93,7 +93,7 @@ def test_each_kind_of_value_has_a_spelling_to_combine() -> None:
 
 @pytest.mark.parametrize("template", TABLES["templates"])
 def test_every_pair_of_value_forms_is_read_as_by_the_oracle(template: str) -> None:
-    spellings = [spelling for several in TABLES["values"].values() for spelling in several[:3]]
+    spellings = [spelling for several in TABLES["values"].values() for spelling in several[:2]]
     texts = {template.format(one, other) for one in spellings for other in spellings}
     differ = {
         text

@@ -46,7 +46,7 @@ USES: dict[str, Use] = {
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
 def test_work_grows_with_the_program_and_no_faster(use: Use) -> None:
-    use(agents(10))  # what is made once is made before
-    few, many = (agents(count) for count in (15, 60))
+    use(agents(8))  # what is made once is made before
+    few, many = (agents(count) for count in (10, 40))
 
     assert calls_of(lambda: use(many)) < 6 * calls_of(lambda: use(few))

@@ -58,7 +58,8 @@ class Project:
     def environment(self) -> dict[str, str]:
         """The variables of a run."""
         addresses = {"OPENAI_BASE_URL": self.server.url, "OPENAI_API_KEY": KEY}
-        return {**without_keys(), "PYTHONPATH": str(ROOT), **addresses}
+        alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+        return {**without_keys(), **alone, **addresses}
 
     @property
     def recordings(self) -> list[str]:

@@ -12,9 +12,11 @@ from gram import Pattern, Subject, dumps, graph_of, highlighted, html_of, loads_
 from gram.comparing import diff
 from gram.display import notebook_form
 from gram.showing import Presentation, present
+from tests.by_day import FEWER
 from tests.gram.strategies import patterns
 
 
+@FEWER
 @given(patterns())
 def test_the_pieces_are_the_text(tree: Pattern) -> None:
     text = dumps(tree)

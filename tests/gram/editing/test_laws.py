@@ -12,6 +12,7 @@ from hypothesis import assume, given, strategies as st
 import gram
 from gram import Document, GramEncodeError, Pattern, Span, Subject, loads, parse, pattern_at, walk
 from gram.writing import Spelling
+from tests.by_day import FEWER
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 from tests.gram.texts import ACCEPTED, table
 
@@ -40,6 +41,7 @@ STYLES = [
 ]
 
 
+@FEWER
 @given(
     gram_texts() | st.sampled_from([*ACCEPTED.values()]),
     tree_editors(),
@@ -231,6 +233,7 @@ def stands_in_walk(document: Document, path: tuple[int, ...]) -> bool:
 # --- law 5: no history
 
 
+@FEWER
 @given(gram_texts(), tree_editors())
 def test_the_text_does_not_depend_on_the_edits_in_between(text: str, editor: TreeEditor) -> None:
     document = chained = parse(text)

@@ -14,6 +14,7 @@ import gram.grammar
 from gram import Document, Subject, format_text, loads, parse
 from gram.grammar import GRAMMAR, table_of
 from gram.reading import diagnosis, lexer, parser, scalars
+from tests.by_day import FEWER
 from tests.gram.strategies import gram_texts
 
 KINDS = {
@@ -61,7 +62,7 @@ def comments_of(kind: str, text: str) -> list[str]:
     return sorted(re.findall(opener + NUMBER, text))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(FEWER, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(gram_texts())
 def test_an_edit_and_the_layout_keep_it_as_they_keep_the_known_kind(kind: str, text: str) -> None:
     plain, document = parse(text), parse(with_another_comment(kind, text, NUMBER))

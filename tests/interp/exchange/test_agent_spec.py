@@ -75,7 +75,7 @@ def types_of(pattern: Pattern, path: str) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=8)  # their loader checks each schema in Python
+@settings(max_examples=5)  # their loader checks each schema in Python
 @given(
     st.builds(
         create_agent_pattern,
@@ -100,7 +100,7 @@ def test_what_is_not_told_of_is_kept(agent: Pattern) -> None:
             assert after.get(path) == value, path
 
 
-@settings(max_examples=8)  # their loader checks each schema in Python
+@settings(max_examples=5)  # their loader checks each schema in Python
 @given(agents("whole"))
 def test_agents_inside_agents_come_back(agent: Pattern) -> None:
     _, again = back_and_forth(agent)
@@ -134,7 +134,7 @@ def arrows_of(workflow: Pattern) -> set[tuple[Any, ...]]:
     return {(each.source, each.target, each.kind, each.key, each.equals) for each in flow.arrows}
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(workflows())
 def test_a_workflow_of_tools_comes_back_as_it_was(text: str) -> None:
     before = resolve(parse_program(text))

@@ -271,7 +271,7 @@ def test_as_many_threads_work_whatever_line_was_interrupted(calls: int) -> None:
 
     with Interrupting(-1) as counting:
         until_complete(work(lambda: None))
-    for line in lines_to_try(counting.passed, 60):
+    for line in lines_to_try(counting.passed, 20):
         with suppress(KeyboardInterrupt), Interrupting(line):
             until_complete(work(lambda: time.sleep(0.01)))
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import os
 import shutil
-import subprocess
-import sys
+import signal
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC
+from multiprocessing import get_context
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any
@@ -27,7 +29,6 @@ from interp.machine import Ask, CallBegun, Effect, Event, Status, Step, fold, st
 from tests.interp.counting import AGENT, counting
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.interp.strategies import message_texts
-from tests.paths import ROOT
 
 ASKED = tool_calls(*((str(n), "add", {"x": n}) for n in range(2)), content="")
 CALLS = {"choices": [{"message": ASKED}]}
@@ -92,33 +93,27 @@ def test_the_rest_of_a_line_that_a_killed_process_left_is_cut_off(file: Path, le
     assert load_run(file).state.status is Status.DONE
 
 
-KILLED = """
-import os, sys
-from interp import ScriptedModel, ToolLibrary, run, tool
-from tests.interp.execution.test_recording import AGENT, CALLS
-
-def killed(file, once):
-    @tool(once=once)
+def work_until_killed(file: Path, once: bool) -> None:
+    @interp.tool(once=once)
     def add(x: int) -> int:
-        "Adds one."
+        """Adds one."""
         if x == 1 or once:
-            os.kill(os.getpid(), 9)
+            os.kill(os.getpid(), signal.SIGKILL)
         return x + 1
 
-    run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=file, at_once=1)
-
-for file, once in zip(sys.argv[1:], (False, True)):
-    if not (child := os.fork()):
-        killed(file, once)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
-"""
+    run(AGENT, "go", [add], model=ScriptedModel([CALLS]), record=file, at_once=1)
 
 
 @pytest.fixture(scope="module")
 def killed_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Records of runs whose process was killed in a tool: one that may run again, one once."""
     files = [tmp_path_factory.mktemp("killed") / name for name in ("plain.gram", "once.gram")]
-    subprocess.run([sys.executable, "-c", KILLED, *map(str, files)], cwd=ROOT, check=True)
+    for file, once in zip(files, (False, True), strict=True):
+        forked = get_context("fork").Process(target=work_until_killed, args=(file, once))
+        with warnings.catch_warnings(action="ignore"):  # Python 3.12 warns of threads
+            forked.start()
+        forked.join()
+        assert forked.exitcode == -signal.SIGKILL
     return files
 
 

@@ -15,6 +15,7 @@ from gram import GramError, Pattern, parse
 from interp import Tool, ToolLibrary, Usage, begin, machine
 from interp.machine.messages import AssistantRole, Message, ToolCall, UserRole
 from lenses_ext import resolve
+from tests.by_day import FEWER
 
 ANSWER = "[:Answer:String {enum: ['yes', 'no']}]"
 LOOK = '[look:Tool {description: "Looks"} | ()==>(::Any)]'
@@ -119,6 +120,7 @@ def without_counts(state: machine.State) -> machine.State:
     return attrs.evolve(state, run=run, frame=frame)
 
 
+@FEWER
 @given(workflows().map(read), st.randoms(use_true_random=False), st.data())
 def test_after_one_failure_only_what_was_used_depends_on_the_order(
     program: Pattern, random: Random, data: st.DataObject
@@ -158,6 +160,7 @@ def _names(pattern: Pattern) -> list[str]:
     return [pattern.value.identity, *inside]
 
 
+@FEWER
 @given(workflows().map(read), st.randoms(use_true_random=False))
 def test_any_order_of_answers_and_both_pumps_end_in_the_same_state(
     program: Pattern, random: Random

@@ -14,6 +14,7 @@ import lenses_ext as ext
 from gram import Document, loads_one, replace_at
 from gram.trees import Pattern, TreePath, walk
 from lenses_ext import Model, agent_description, agent_instruction, agent_tool_specs, put, view
+from tests.by_day import FEWER
 
 Patterns: TypeAlias = tuple[Pattern, ...]
 
@@ -129,6 +130,7 @@ class Story:
             assert f"// opening {n}\n" in inside
 
 
+@FEWER
 @given(st.randoms(use_true_random=True), st.integers(1, 12))
 def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
     story = Story(random)

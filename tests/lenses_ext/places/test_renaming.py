@@ -17,6 +17,7 @@ from lenses_ext.names import Definition, Program, uses
 from lenses_ext.places import mentions, named_at
 from lenses_ext.places.place import write_path
 from lenses_ext.strategies import programs
+from tests.by_day import FEWER
 from tests.paths import DATA, cases
 
 PROGRAM = (DATA / "renaming.gram").read_text("utf-8")
@@ -59,6 +60,7 @@ def _path_of(program: Program, each: Definition) -> str:
     return write_path([around.name, list_of, each.name])
 
 
+@FEWER
 @given(st.data(), programs())
 def test_the_resolved_program_has_the_other_name_and_the_way_back_gives_the_same_bytes(
     data: st.DataObject, patterns: tuple[Pattern, ...]

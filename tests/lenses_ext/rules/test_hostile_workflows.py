@@ -10,6 +10,7 @@ from gram import GramError, check, only_errors, parse
 from lenses_ext import agent_diagnostics, find_places, validate_program, workflow_of, write_program
 from lenses_ext.names import program_scopes, resolve
 from lenses_ext.rules import LINT_CHECKS
+from tests.by_day import FEWER
 
 ENDS = [
     "()", "(a)", "(b)", "(c::a)", "(::a)", "(w)", "(t)", "(x {k: 1})", "(a:Agent)", "(d)",
@@ -58,7 +59,7 @@ def programs() -> st.SearchStrategy[str]:
 
 
 @given(programs())
-@settings(suppress_health_check=list(HealthCheck))
+@settings(FEWER, suppress_health_check=list(HealthCheck))
 def test_any_program_is_judged_read_and_written(text: str) -> None:
     note(text)
     document = parse(text)
@@ -80,7 +81,7 @@ def test_any_program_is_judged_read_and_written(text: str) -> None:
 
 
 @given(st.sampled_from(["w.nodes", "w.arrows", "a.signature", "w.schema", "v.until"]), programs())
-@settings(suppress_health_check=list(HealthCheck))
+@settings(FEWER, suppress_health_check=list(HealthCheck))
 def test_paths_lead_somewhere_or_are_refused(path: str, text: str) -> None:
     patterns = parse(text).patterns
     with suppress(GramError):  # refused, with our error

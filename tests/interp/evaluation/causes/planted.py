@@ -1,4 +1,4 @@
-"""Runs with a planted fault: 30 tools, 20 calls, and one price that is wrong."""
+"""Runs with a planted fault: 20 tools, 12 calls, and one price that is wrong."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from interp.history.stores import load_run
 from interp.machine import AgentResponse, AssistantRole, Message, ToolCall
 from interp.models import ScriptedModel
 
-TOOLS = 30
-CALLS = 20
+TOOLS = 20
+CALLS = 12
 
 
 def tools() -> ToolLibrary:
@@ -32,7 +32,7 @@ def tools() -> ToolLibrary:
 
 
 def recorded(path: str) -> RecordedRun:
-    """The run, recorded in a file: 41 events."""
+    """The run, recorded in a file: 25 events."""
     written = ", ".join(
         f'[t{n}:ToolSpecification {{description: "Lists prices"}} | (query::Text)==>(::Any)]'
         for n in range(TOOLS)

@@ -54,9 +54,9 @@ def shrunk(planted: RecordedRun) -> Shrunk:
 
 def test_a_planted_fault_is_all_that_is_left(planted: RecordedRun, shrunk: Shrunk) -> None:
     found = shrunk
-    assert len(planted.events) == 41
+    assert len(planted.events) == 25
     assert found.is_minimal
-    assert found.runs < 200
+    assert found.runs < 150
     program = found.state.agent
     assert [each.value.identity for each in program.elements] == ["t17"]
     (result,) = (each for each in found.state.events if isinstance(each, ToolReturned))
@@ -235,21 +235,21 @@ FLOW = f"""
 
 def test_rounds_and_calls_inside_a_workflow_shrink(tmp_path: Path) -> None:
     def call(*names: str) -> Message:
-        calls = [ToolCall(name, name, '{"query": "all of it"}') for name in names]
-        return Message(AssistantRole, "Let me see.", calls)
+        calls = [ToolCall(name, name, '{"query": "it"}') for name in names]
+        return Message(AssistantRole, "I see.", calls)
 
     schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
 
     def fail(_: object) -> None:
-        raise ValueError("no such customer 4711 here")
+        raise ValueError("no customer 4711")
 
     library = ToolLibrary.of(
-        Tool("find", "d", schema, lambda _: {"rows": [1, 2]}), Tool("look", "d", schema, fail)
+        Tool("find", "d", schema, lambda _: [1]), Tool("look", "d", schema, fail)
     )
     script = {
-        "plan": ['["a", "b", "c"]'],
-        "work": [call("find"), "one", call("find", "look"), "two", "three"],
-        "join": ["It went well."],
+        "plan": ['["a", "b"]'],
+        "work": [call("find", "look"), "one", "two"],
+        "join": ["Well."],
     }
     file = kept(tmp_path / "flow.run.gram", gram.parse(FLOW), script, library, at_once=1)
 

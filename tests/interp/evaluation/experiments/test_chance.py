@@ -29,6 +29,7 @@ from interp.evaluation.experiments.chance import (
     tango,
     wilson,
 )
+from tests.by_day import FEWER
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,7 @@ def test_equal_rates_are_told_apart_in_at_most_one_of_twenty(runs: int, rate: fl
     assert power_of_fisher(runs, rate, rate) <= 0.05 + 1e-9
 
 
+@FEWER
 @given(st.integers(1, 8), st.data())
 def test_the_power_is_that_of_the_test(runs: int, data: st.DataObject) -> None:
     one, two = data.draw(RATES), data.draw(RATES)
@@ -221,7 +223,7 @@ BY_DAY = (
 @pytest.mark.parametrize(
     ("name", "experiments"),
     [
-        *((name, 40) for name in BY_DAY),
+        *((name, 20) for name in BY_DAY),
         *(pytest.param(name, 1000, marks=pytest.mark.nightly) for name in SCENARIOS),
     ],
 )
@@ -235,7 +237,7 @@ def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str, experimen
 
 def test_without_its_clusters_an_arm_often_differs_from_itself() -> None:
     scenario = SCENARIOS["a rate of 70 %, 12 clusters of 5 cases"]
-    wrong, _ = size(evolve(scenario, cluster=1), 100)
+    wrong, _ = size(evolve(scenario, cluster=1), 60)
     assert wrong > 0.15
 
 
@@ -243,6 +245,6 @@ def test_without_its_clusters_an_arm_often_differs_from_itself() -> None:
 def test_a_difference_is_found_as_often_as_was_promised(
     difference: float, disagreement: float
 ) -> None:
-    _, found, held = power(difference, disagreement, 200)
-    assert stats.binom.cdf(found * 200, 200, 0.8) > 0.001
-    assert stats.binom.cdf(held * 200, 200, 0.94) > 0.001
+    _, found, held = power(difference, disagreement, 100)
+    assert stats.binom.cdf(found * 100, 100, 0.8) > 0.001
+    assert stats.binom.cdf(held * 100, 100, 0.94) > 0.001

@@ -115,7 +115,7 @@ def test_a_matrix_that_cannot_be_is_refused(arms: Any, factors: Any, message: st
 MATRICES = pytest.mark.parametrize(
     ("name", "experiments"),
     [
-        ("two factors of two levels, 40 cases", 15),
+        ("two factors of two levels, 40 cases", 8),
         *(pytest.param(name, 400, marks=pytest.mark.nightly) for name in EFFECTS),
     ],
 )

@@ -61,6 +61,8 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_a_file_is_the_same_experiment_as_the_call_in_python(folder: Path) -> None:
+    rows = (folder / "cases.csv").read_text().splitlines(keepends=True)
+    (folder / "cases.csv").write_text("".join(rows[:4]))
     read = read_experiment(written(folder, WHOLE), TOOLS)
 
     from_file = ab(**read, out=folder / "file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.interp.cli.process import gram
 from tests.interp.evaluation.experiments.worlds import Answering, arm, cases, right, wrong
 
 
+@cache
 def verdict(label: bool, judged: bool | None, answer: str = "a", **columns: str) -> Verdict:
     case = Case(name="c", input="q", columns={"answer": answer, "label": label, **columns})
     return Verdict(case, label, judged)

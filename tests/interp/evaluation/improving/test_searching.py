@@ -117,7 +117,7 @@ def test_cases_of_one_cluster_are_in_one_set() -> None:
     assert len({set_of(each) for each in together}) == 1
 
 
-MANY = pytest.mark.parametrize("searches", [20, pytest.param(1000, marks=pytest.mark.nightly)])
+MANY = pytest.mark.parametrize("searches", [10, pytest.param(1000, marks=pytest.mark.nightly)])
 
 
 @MANY

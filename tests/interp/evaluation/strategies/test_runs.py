@@ -22,6 +22,7 @@ from interp import (
 from interp.evaluation.strategies import check_runs, libraries, models, runs
 from interp.history import RecordedRun
 from interp.machine import Status, ToolReturned, fold
+from tests.by_day import FEWER
 
 SHOP = loads_one(
     """
@@ -86,6 +87,7 @@ def test_a_drawn_run_is_what_its_events_fold_to(drawn: RecordedRun) -> None:
     assert fold(drawn.first, drawn.events[:1]) == (drawn.steps or [drawn])[0].state
 
 
+@FEWER
 @given(runs(SHOP, hostile=False, policy=ApprovalPolicy(otherwise="ask")))
 def test_where_nobody_is_hostile_only_denials_are_errors(drawn: RecordedRun) -> None:
     assert all("denied" in call.error for call in drawn.tools_used if call.error)
@@ -96,7 +98,8 @@ def test_what_happens_inside_is_drawn_too() -> None:
     def inner_call(drawn: RecordedRun) -> bool:
         return any(isinstance(event, ToolReturned) and len(event.at) == 4 for event in drawn.events)
 
-    places = {len(event.at) for event in find(runs(NESTED), inner_call, settings=ANY).events}
+    found = find(runs(NESTED, hostile=False), inner_call, settings=ANY)
+    places = {len(event.at) for event in found.events}
     assert places >= {1, 3, 4}
     is_done = find(runs(WORKFLOW), lambda run: run.state.status is Status.DONE, settings=ANY)
     assert is_done.content
@@ -120,7 +123,7 @@ def test_the_smallest_run_that_breaks_an_invariant_is_kept_and_reads_back(tmp_pa
     settings.load_profile("many")  # what is there is found, whatever Hypothesis draws first
     try:
         with pytest.raises(AssertionError, match="never_in_this_order does not hold") as raised:
-            check_runs(SHOP, never_in_this_order, failing=file)
+            check_runs(SHOP, never_in_this_order, failing=file, hostile=False)
     finally:
         settings.load_profile(before)
     kept = load_run(file)
@@ -175,6 +178,7 @@ def test_tools_that_keep_something_are_made_anew_for_each_run() -> None:
 
         return ToolLibrary.of(pay)
 
+    @FEWER
     @given(runs(SHOP, fresh, hostile=False))
     def look(drawn: RecordedRun) -> None:
         results = [call.result for call in drawn.tools_used if call.tool_name == "pay"]
@@ -199,6 +203,7 @@ def test_what_does_not_fit_or_is_no_program_is_refused_before_anything_is_drawn(
         find(models(WORKFLOW), lambda _: True)
 
 
+@FEWER
 @given(libraries(SHOP), models(SHOP))
 def test_whatever_models_and_tools_do_only_our_errors_escape(
     library: ToolLibrary, model: object

@@ -19,6 +19,7 @@ from interp.history.records import Replayer, read_run, read_turns, run_text
 from interp.machine import ModelReplied, Resumed, State, ToolReturned, start, step
 from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
+from tests.by_day import FEWER
 from tests.interp.history.replaying.test_timeline import recorded
 from tests.interp.machine.test_any_order import read, workflows
 from tests.paths import tables
@@ -44,6 +45,7 @@ def comes_back(state: State) -> None:
     found.check()
 
 
+@FEWER
 @given(runs(AGENT, policy=ApprovalPolicy([interp.ApprovalRule("ask", "send", {"to": "*"})])))
 def test_every_run_comes_back_equal_from_its_text(drawn: RecordedRun) -> None:
     comes_back(drawn.state)
@@ -51,6 +53,7 @@ def test_every_run_comes_back_equal_from_its_text(drawn: RecordedRun) -> None:
         comes_back(step(drawn.state, Resumed(Limits(), policy=ApprovalPolicy())).state)
 
 
+@FEWER
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 60))
 def test_every_run_of_a_workflow_comes_back_equal_from_its_text(
     program: Pattern, random: Random, stops_after: int
@@ -195,6 +198,7 @@ def test_any_other_text_is_refused_with_an_error_of_ours(data: st.DataObject) ->
 # --- a replayer gives for each event what the machine gave
 
 
+@FEWER
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
 def test_a_replayer_is_the_machine(program: Pattern, random: Random, stops_after: int) -> None:
     drawn = recorded(program, random, stops_after)

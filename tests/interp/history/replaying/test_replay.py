@@ -80,7 +80,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     """Runs of so many calls, and of their program."""
     folder = tmp_path_factory.mktemp("runs")
     (folder / "program.gram").write_text(dumps(AGENT), encoding="utf-8")
-    found = {length: folder / f"{length}.run.gram" for length in (2, 10, 40)}
+    found = {length: folder / f"{length}.run.gram" for length in (2, 8, 32)}
     limits = interp.Limits(iterations=1000, tool_calls=1000, calls_per_tool=1000)
     for length, file in found.items():
         model = ScriptedModel([CALLS] * length + ["done"])
@@ -111,7 +111,7 @@ def test_calls_of_a_command_grow_with_the_run_and_no_faster(
         )
 
     calls(2)  # what is made once is made before
-    few, many = calls(10), calls(40)
+    few, many = calls(8), calls(32)
 
     assert many < 6 * few
 
@@ -122,7 +122,7 @@ def succeeds(words: list[str]) -> None:
 
 
 def test_a_followed_run_is_shown_as_far_as_it_is(files: dict[int, Path], tmp_path: Path) -> None:
-    lines = files[10].read_bytes().splitlines(keepends=True)
+    lines = files[8].read_bytes().splitlines(keepends=True)
     file, half = tmp_path / "a.run.gram", len(lines) // 2
     file.write_bytes(b"".join(lines[:half]))
     looks = follow(file)

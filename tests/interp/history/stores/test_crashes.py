@@ -41,13 +41,13 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> State:
         return store.recorded(run).state
 
 
-@pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.nightly)])
 def test_a_crash_at_any_point_repeats_nothing_that_is_recorded(
     store: RunStore, address: str, tmp_path: Path, expected: State, every: int
 ) -> None:
     """Before and after each effect, in it, and before and after each entry of it is written.
 
-    Eleven has no part in common with the six points of an effect: each of them has its turn.
+    Thirteen has no part in common with the six points of an effect: each of them has its turn.
     """
     first = submitted(store)
     points = drive(address, first, tmp_path / "first.log")
