@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, get_args
@@ -33,10 +33,6 @@ from .wire import Piece, Reasoning, Wire
 
 T = TypeVar("T")
 _log = logging.getLogger("interp.model")
-
-_ATTEMPTS: Final = 3
-_TIMEOUT: Final = 600.0  # seconds; as in the `openai` package
-_CONNECT_TIMEOUT: Final = 10.0  # seconds
 
 
 class OpenAIModel:
@@ -76,9 +72,9 @@ class OpenAIModel:
         max_tokens: str = providers.CHAT_FIELDS["maxTokens"],
         answers: AnswerMode = "with_tools",
         answers_as: AnswerFormat = "json_schema",
-        timeout: float = _TIMEOUT,
-        connect_timeout: float = _CONNECT_TIMEOUT,
-        attempts: int = _ATTEMPTS,
+        timeout: float = 600.0,
+        connect_timeout: float = 10.0,
+        attempts: int = 3,
         max_reply_bytes: int = providers.MAX_REPLY_BYTES,
         not_taken: Iterable[str] = (),
     ) -> None:
@@ -100,12 +96,13 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        is_chat = dialect != "responses"
-        of_chat = {**providers.CHAT_FIELDS, "maxTokens": max_tokens}
-        speaking: Callable[..., Wire] = ChatCompletions if is_chat else Responses
+        speaking: Callable[..., Wire] = ChatCompletions
+        fields: Mapping[str, str] = {**providers.CHAT_FIELDS, "maxTokens": max_tokens}
+        if dialect == "responses":
+            speaking, fields = Responses, providers.RESPONSES_FIELDS
         self._wire = speaking(
             dialect=dialect,
-            fields=of_chat if is_chat else providers.RESPONSES_FIELDS,
+            fields=fields,
             answers=answers,
             answers_as=answers_as,
             not_taken=frozenset(not_taken),

@@ -117,7 +117,8 @@ def _under_their_names(tools: Mapping[str, Tool]) -> PMap[str, Tool]:
     for name, tool in tools.items():
         expect(name, str, "a name", by="ToolLibrary")
         expect(tool, Tool, f'tools["{name}"]', by="ToolLibrary")
-        _require_own_name(name, tool)
+        if name != tool.name:
+            raise ToolError(f'tool "{tool.name}" cannot be registered as "{name}"')
     return tools if isinstance(tools, PMap) else pmap(tools)
 
 
@@ -338,8 +339,8 @@ def register_tool(name: str, tool: Tool, library: LibraryLike) -> ToolLibrary:
         ArgumentError: an argument is of the wrong type.
         ToolError: ``name`` is not the tool's own.
     """
-    _require_own_name(name, tool)
-    return library_of(library, by="register_tool") | ToolLibrary({name: tool})
+    added = ToolLibrary({name: tool})
+    return library_of(library, by="register_tool") | added
 
 
 def lookup_tool(name: str, library: LibraryLike) -> Tool | None:
@@ -355,11 +356,6 @@ def _without(named: PMap[str, Any], names: Iterable[str]) -> PMap[str, Any]:
     for name in named.keys() & {*names}:
         named = named.remove(name)
     return named
-
-
-def _require_own_name(name: str, tool: Tool) -> None:
-    if name != tool.name:
-        raise ToolError(f'tool "{tool.name}" cannot be registered as "{name}"')
 
 
 def _is_file(given: object) -> TypeGuard[str]:
@@ -385,8 +381,8 @@ def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
 def _flat(tools: Iterable[Any], named: str) -> Iterator[Any]:
     """Yield the tools and functions, also those inside iterables and libraries."""
     for each in tools:
-        is_tool = isinstance(each, Tool | Pattern) or callable(each)
-        if is_tool or is_of_others(each):  # before iterables: LangChain's tools are some
+        is_one = isinstance(each, Tool | Pattern) or callable(each)
+        if is_one or is_of_others(each):  # before iterables: LangChain's tools are some
             yield each
         elif isinstance(each, ModuleType | Path) or _is_file(each):
             yield from load_tools(each).values()

@@ -157,6 +157,11 @@ def test_a_tool_under_another_name_and_two_of_one_name_are_refused() -> None:
         ToolLibrary.of([ADD, SUB, made("add", "Another.")])
 
 
+def test_what_is_registered_and_is_no_tool_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r'^ToolLibrary: tools\["add"\] must be a Tool, got'):
+        register_tool("add", "add", BOTH)  # type: ignore[arg-type]  # wrong on purpose
+
+
 @given(st.permutations(["b", "a", "c"]))
 def test_names_come_in_the_same_order_whatever_order_they_were_given_in(names: list[str]) -> None:
     library = ToolLibrary.of(map(made, names))
