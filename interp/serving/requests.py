@@ -56,10 +56,8 @@ class RefusedError(AgentError):
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
-        self.status = status
-        self.code = code
-        self.param = param
-        self.retry_after = retry_after
+        self.status, self.code = status, code
+        self.param, self.retry_after = param, retry_after
 
     @classmethod
     def of(cls, error: BaseException) -> RefusedError:

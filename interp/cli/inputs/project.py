@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from attrs import field, frozen
+from attrs import frozen
 
 from gram import Source, write_atomically
 from gram.display import visible
@@ -58,15 +58,10 @@ class ProjectFile:
 
     path: Path
     digest: str
-    tools: tuple[str, ...] = ()
-    record: str | bool | None = None
-    levels: Mapping[str, Level] = field(factory=dict)
-    providers: tuple[Provider, ...] = ()
-
-    @property
-    def needs_trust(self) -> bool:
-        """Whether it names code to run, servers to ask or a place to write to."""
-        return bool(self.tools or self.record or self.providers)
+    tools: tuple[str, ...]
+    record: str | bool | None
+    levels: Mapping[str, Level]
+    providers: tuple[Provider, ...]
 
     @property
     def yes(self) -> Path:
@@ -74,7 +69,7 @@ class ProjectFile:
         return state_folder() / "trusted" / self.digest
 
     def wishes(self) -> str:
-        """What it names, to ask the user about."""
+        """What has to be trusted: code to run, servers to ask, a place to write to; "" if none."""
         lines = [f"run the code in {name}" for name in self.tools]
         for each in self.providers:
             key = f" with the key in {each.key_variable}"
@@ -205,7 +200,7 @@ def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
 
 def _use(context: click.Context, _: click.Parameter, is_told: bool) -> None:
     project = None if context.resilient_parsing else find_project()
-    if project and project.needs_trust and is_trusted(project, is_told=is_told):
+    if project and project.wishes() and is_trusted(project, is_told=is_told):
         context.with_resource(added(project.providers))
         context.meta[__name__] = project
 

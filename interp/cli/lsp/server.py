@@ -23,6 +23,7 @@ from lenses_ext import Project, rename
 from lenses_ext.places import Named
 from lenses_ext.rules import with_levels
 
+from ...errors import ConfigurationError
 from ...models import check_program, lint_program
 from ..inputs.project import project_levels
 from . import told
@@ -34,7 +35,7 @@ PAUSE = 0.2
 _SEVERITIES = dict(zip(("error", "warning", "info"), lsp.DiagnosticSeverity, strict=False))
 
 
-class GramServer(LanguageServer):
+class _GramServer(LanguageServer):
     """The language server of gram: the files that are open, and what they mean."""
 
     def __init__(self) -> None:
@@ -60,7 +61,6 @@ class GramServer(LanguageServer):
         self._waiting = asyncio.get_running_loop().call_later(PAUSE, self.tell_faults)
 
     def forget(self, uri: str) -> None:
-        """A file was closed."""
         self.files.pop(uri, None)
         self._meanings.clear()
         self._publish(uri, [])
@@ -72,7 +72,6 @@ class GramServer(LanguageServer):
         return self.files[uri]
 
     def meaning(self, uri: str) -> Meaning:
-        """What a file means now."""
         if uri not in self._meanings:
             file = self.file(uri)
             others = {each.path: each for each in self.files.values() if each.path}
@@ -86,7 +85,6 @@ class GramServer(LanguageServer):
         return self.meaning(uri), self.file(uri).places.offset(position)
 
     def location(self, source: Source, span: Span) -> lsp.Location | None:
-        """Where a place is, for the editor."""
         for uri, file in self.files.items():
             if file.document.source is source:
                 return lsp.Location(uri, file.places.range(span))
@@ -127,7 +125,6 @@ class GramServer(LanguageServer):
     # --- names
 
     def hover(self, meaning: Meaning, offset: int) -> lsp.Hover | None:
-        """What is told of the place."""
         if (found := told.told_at(meaning, offset)) is None:
             return None
         text, span = found
@@ -135,13 +132,11 @@ class GramServer(LanguageServer):
         return lsp.Hover(shown, meaning.file.places.range(span))
 
     def definition(self, meaning: Meaning, offset: int) -> lsp.Location | None:
-        """Where the name at an offset is defined."""
         found = meaning.use_at(offset)
         place = meaning.place(found[1].meant.pattern, "identity") if found else None
         return self.location(*place) if place else None
 
     def range_of_name(self, meaning: Meaning, offset: int) -> lsp.Range | None:
-        """The name at an offset, which can have another one."""
         found = meaning.use_at(offset)
         return meaning.file.places.range(found[0]) if found else None
 
@@ -177,8 +172,12 @@ def _judged(meaning: Meaning) -> tuple[Diagnostic, ...]:
     found = check_program(meaning.program)
     if not only_errors(found):  # what is doubtful matters when nothing is wrong
         found += lint_program(meaning.program, today=date.today())
+    try:
+        levels = project_levels()
+    except ConfigurationError:  # its file is being typed; the commands say what is wrong with it
+        levels = {}
     here = meaning.file.document.source
-    faults = with_levels(found, meaning.program.patterns, project_levels())
+    faults = with_levels(found, meaning.program.patterns, levels)
     return tuple(each for each in faults if each.source in (here, None))
 
 
@@ -192,9 +191,9 @@ def _documents(program: Document | Project) -> list[Document]:
     return [*program.documents.values()] if isinstance(program, Project) else [program]
 
 
-def make_server() -> GramServer:
+def make_server() -> _GramServer:
     """The server with everything that it answers."""
-    server = GramServer()
+    server = _GramServer()
     legend = lsp.SemanticTokensLegend(list(told.COLOURS.values()), [])
     options: dict[str, Any] = {
         lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=[*':|,({"']),

@@ -65,7 +65,9 @@ def at(text: str, words: str, after: int = 0) -> lsp.Position:
     return lsp.Position(line, len(before.encode("utf-16-le")) // 2)
 
 
-def in_editor(name: str, folder: Path, work: Callable[[Editor], Awaitable[None]]) -> None:
+def in_editor(
+    name: str, folder: Path, work: Callable[[Editor], Awaitable[None]], *, cwd: Path = ROOT
+) -> None:
     """Do something in an editor that has started the server."""
     (folder / "gram.toml").touch()
     (folder / "tools.gram").write_text(TOOLS)
@@ -73,7 +75,7 @@ def in_editor(name: str, folder: Path, work: Callable[[Editor], Awaitable[None]]
 
     async def session() -> None:
         client = make_test_lsp_client()
-        await client.start_io(*relayed("lsp"), cwd=ROOT)
+        await client.start_io(*relayed("lsp"), cwd=cwd)
         capabilities = client_capabilities(name)
         await client.initialize_session(
             lsp.InitializeParams(capabilities=capabilities, root_uri=folder.as_uri())
@@ -98,6 +100,15 @@ def test_an_editor_gets_faults_and_their_end_as_somebody_types(name: str, tmp_pa
         assert {each.code for each in await editor.faults()} == {"syntax"}
 
     in_editor(name, tmp_path, work)
+
+
+def test_faults_are_told_where_the_project_file_is_broken(tmp_path: Path) -> None:
+    async def work(editor: Editor) -> None:
+        (tmp_path / "gram.toml").write_text("lint = 5\n")
+        editor.open(DESK.replace("  search\n", "  serch\n"))
+        assert "undefined-reference" in {each.code for each in await editor.faults()}
+
+    in_editor("neovim", tmp_path, work, cwd=tmp_path)
 
 
 def test_names_lead_to_their_definitions_in_other_files(tmp_path: Path) -> None:
