@@ -10,7 +10,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -19,6 +18,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.import_statements import import_statements
 from tests.paths import ROOT
 
 MAY_IMPORT = {
@@ -58,10 +58,12 @@ def imports(path: Path, *, for_types: bool = True) -> tuple[str, ...]:
     """
     package = path.relative_to(ROOT).parent.parts
     found: list[str] = []
-    for node in statements(ast.parse(path.read_text(encoding="utf-8")), for_types):
+    for node, is_for_types in import_statements(path):
+        if is_for_types and not for_types:
+            continue
         if isinstance(node, ast.Import):
             found += (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
             named = () if path.name == "__init__.py" else offered_by(base)
@@ -83,21 +85,6 @@ def offered_by(package: str) -> set[str]:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-
-
-HAS_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
-
-
-def statements(tree: ast.Module, for_types: bool) -> Iterator[ast.AST]:
-    """All statements of a file, with or without those below ``if TYPE_CHECKING``."""
-    left: list[ast.AST] = [tree]
-    while left:
-        node = left.pop()
-        yield node
-        below: Iterable[ast.AST] = ast.iter_child_nodes(node)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not for_types:
-            below = node.orelse
-        left += (each for each in below if isinstance(each, HAS_STATEMENTS))
 
 
 def test_the_rooms_are_listed_for_readers_in_the_same_order() -> None:

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.import_statements import import_statements
 from tests.paths import ROOT
 
 OURS = {"gram", "lenses_ext", "interp", "tests", "benchmarks", "pytest_gram"}
@@ -50,18 +51,14 @@ def imported_by(folders: Iterable[str]) -> set[str]:
 
 def imports(path: Path) -> Iterator[str]:
     """The modules that a file imports, in full."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        match node:
-            case ast.Import(names=aliases):
-                yield from (alias.name for alias in aliases)
-            case ast.ImportFrom(level=0, module=str(module)):
-                yield module
-            case ast.Call(
-                func=ast.Name(id="import_module" | "find_spec" | "importorskip")
-                | ast.Attribute(attr="import_module" | "find_spec" | "importorskip"),
-                args=[ast.Constant(value=str(module)), *_],
-            ) if not module.startswith("."):
-                yield module
+    for node, _ in import_statements(path):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif node.module and not node.level:
+            yield node.module
+    yield from re.findall(
+        r"\b(?:import_module|find_spec|importorskip)\(\s*\"(\w[\w.]*)\"", path.read_text("utf-8")
+    )
 
 
 def distributions(modules: Iterable[str]) -> set[str]:
