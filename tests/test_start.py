@@ -6,24 +6,22 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
-from tests.interp.cli.process import relayed, without_keys
+from tests.interp.cli.process import without_keys
+from tests.interp.forked import COMMANDS, PYTEST
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: title=\"(.*?)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def test_the_steps_of_the_first_page_do_what_it_says(tmp_path: Path) -> None:
-    for name, text in (
-        ("gram", f'#!/bin/sh\nexec {shlex.join(relayed())} "$@"\n'),
-        ("pytest", f'#!/bin/sh\nexec {sys.executable} -m pytest -p no:cacheprovider "$@"\n'),
-    ):
+def test_the_steps_of_the_first_page_do_what_it_says(tmp_path: Path, forks: None) -> None:
+    words = {"gram": COMMANDS.relayed(), "pytest": PYTEST.relayed("-p", "no:cacheprovider")}
+    for name in words:
         command = tmp_path / "bin" / name
         command.parent.mkdir(exist_ok=True)
-        command.write_text(text)
+        command.write_text(f'#!/bin/sh\nexec {shlex.join(words[name])} "$@"\n')
         command.chmod(0o755)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     state = str(tmp_path / "state")
