@@ -14,7 +14,7 @@ from gram.diagnostics import only_errors
 from interp.models.program_checks import check_program
 from lenses_ext import parse_program
 from tests.interp.cli.process import forked as gram
-from tests.interp.forked import FILES
+from tests.interp.forked import PYTHON
 from tests.paths import EXAMPLES, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -29,14 +29,11 @@ def blocks(text: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_of_a_page_runs_from_top_to_bottom(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: None
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # pages write files
     (tmp_path / "examples").symlink_to(EXAMPLES)
-    python = tmp_path / "python"  # for servers that pages write
-    python.write_text(f'#!/bin/sh\nexec {shlex.join(FILES.relayed())} "$@"\n')
-    python.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr(sys, "executable", PYTHON.written(tmp_path / "python"))
     names: dict[str, object] = {}
 
     for block in blocks(page.read_text(encoding="utf-8"), "python"):

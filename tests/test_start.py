@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -16,13 +15,9 @@ PAGE = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: title=\"(.*?)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def test_the_steps_of_the_first_page_do_what_it_says(tmp_path: Path, forks: None) -> None:
-    words = {"gram": COMMANDS.relayed(), "pytest": PYTEST.relayed("-p", "no:cacheprovider")}
-    for name in words:
-        command = tmp_path / "bin" / name
-        command.parent.mkdir(exist_ok=True)
-        command.write_text(f'#!/bin/sh\nexec {shlex.join(words[name])} "$@"\n')
-        command.chmod(0o755)
+def test_the_steps_of_the_first_page_do_what_it_says(tmp_path: Path) -> None:
+    COMMANDS.written(tmp_path / "bin" / "gram")
+    PYTEST.written(tmp_path / "bin" / "pytest", "-p", "no:cacheprovider")
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     state = str(tmp_path / "state")
     environment = {**without_keys(), "PATH": path, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state}

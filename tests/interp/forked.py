@@ -13,13 +13,13 @@ from tests.interp.fork_server import serve
 from tests.interp.forking import Forking
 from tests.paths import ROOT
 
-COMMANDS, PYTEST, FILES = Forking("gram"), Forking("pytest"), Forking("file")
+COMMANDS, PYTEST, PYTHON = Forking("gram"), Forking("pytest"), Forking("python")
 
 _FOR_TESTS = {"pytest_plugin", "strategies"}
 
 
 def serve_all() -> NoReturn:
-    """Import what forks do, and fork for each command, run of pytest or file."""
+    """Import what forks do, and fork for each command, run of pytest or program."""
     for package in ("gram", "lenses_ext", "interp"):
         for found in walk_packages([str(ROOT / package)], f"{package}."):
             if not _FOR_TESTS & {*found.name.split(".")}:
@@ -30,11 +30,14 @@ def serve_all() -> NoReturn:
 
     from interp.cli import main
 
-    serve({"gram": main, "pytest": lambda: sys.exit(pytest.main()), "file": _run_file})
+    serve({"gram": main, "pytest": lambda: sys.exit(pytest.main()), "python": _run_python})
 
 
-def _run_file() -> None:
-    """Run the file that is the first argument, as Python would."""
+def _run_python() -> None:
+    """Run the file that is the first argument, or code after ``-c``, as Python would."""
     del sys.argv[0]
+    if sys.argv[0] == "-c":
+        exec(sys.argv.pop(1), {"__name__": "__main__"})
+        return
     sys.path[0] = str(Path(sys.argv[0]).parent)
     runpy.run_path(sys.argv[0], run_name="__main__")

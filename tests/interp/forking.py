@@ -10,6 +10,7 @@ import atexit
 import json
 import os
 import secrets
+import shlex
 import signal
 import socket
 import subprocess
@@ -76,6 +77,14 @@ class Forking:
         """The command line of a fork, for shells and others that start processes themselves."""
         relay = str(Path(__file__).with_name("relay.py"))
         return [sys.executable, "-I", "-S", relay, ADDRESS, self.what, *arguments]
+
+    def written(self, path: Path, *arguments: str) -> str:
+        """A file that is the command of a fork, for what starts commands by their names."""
+        self.start()
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'#!/bin/sh\nexec {shlex.join(self.relayed(*arguments))} "$@"\n')
+        path.chmod(0o755)
+        return str(path)
 
 
 class Forked:

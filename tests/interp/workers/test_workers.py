@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -27,6 +28,7 @@ from interp.workers.looking import seen
 from interp.workers.queue import LaterError
 from tests.interp import worker_processes
 from tests.interp.cli.process import forked as gram
+from tests.interp.forked import PYTHON
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
 from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until, worker
@@ -421,7 +423,10 @@ def test_deaths_are_counted_once_each_and_anew_after_an_event(store: RunStore) -
 
 
 @pytest.mark.parametrize("runs", [10, pytest.param(200, marks=pytest.mark.nightly)])
-def test_no_run_is_lost_or_recorded_twice_when_workers_are_killed(database: str, runs: int) -> None:
+def test_no_run_is_lost_or_recorded_twice_when_workers_are_killed(
+    database: str, runs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", PYTHON.written(tmp_path / "python"))
     report = carry_out(database, runs=runs, workers=2, every=1.5, at_once=1)
     assert report.kills > 0
     assert (report.lost, report.repeated) == ([], [])

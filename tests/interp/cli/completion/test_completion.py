@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import HELLO, gram, relayed, rows, without_keys, written
+from tests.interp.cli.process import HELLO, gram, rows, without_keys, written
+from tests.interp.forked import COMMANDS
 from tests.paths import ROOT
 
 BASH = """\
@@ -36,11 +37,8 @@ def shell(name: str) -> str:
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """An environment in which ``gram`` is on the path."""
-    command = tmp_path / "bin" / "gram"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec {shlex.join(relayed())} "$@"\n')
-    command.chmod(0o755)
-    path = f"{command.parent}:{os.environ['PATH']}"
+    COMMANDS.written(tmp_path / "bin" / "gram")
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     return {**without_keys(), "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
 
 

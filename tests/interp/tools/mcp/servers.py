@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.interp.forked import FILES
+from tests.interp.forked import PYTHON
 
 HERE = Path(__file__).parent
 
@@ -20,7 +20,7 @@ def relayed(path: Path, *arguments: str) -> list[str]:
 
     The fixture ``forks`` has to be there where it starts.
     """
-    return FILES.relayed(str(path), *arguments)
+    return PYTHON.relayed(str(path), *arguments)
 
 
 GOOD = relayed(HERE / "good_server.py")
