@@ -1,18 +1,13 @@
 """Handlers: what performs effects. A run is a State and a handler.
 
 A handler is anything with `Handler`'s one method, so one can be put around another: to repeat what
-failed, to count, to rehearse. `LiveHandler` is the one that asks models, runs tools and asks for
-approval. What goes wrong in a tool becomes an event; what goes wrong in a model or an approver is
-an error of the run, which stays where it was.
+failed, to count, to rehearse. What goes wrong in a tool becomes an event; what goes wrong in a
+model or an approver is an error of the run, which stays where it was.
 
-The door is here, too: what has come through it has no keys, so nothing after it replaces any.
-Everything that models, tools and people give passes it before it is folded: `event_without_keys`
-for what an effect is answered with, `StreamWithoutKeys` for the words that a model streams. What a
-tool reports has none either. What has no key stays as it is, byte for byte.
-
-That holds for what a provider wants back with a reply (its *echo*), too: where a key is in it, the
-key is replaced, although the provider may then refuse it. Opaque data, which is encrypted or
-signed, has no key in it.
+The door is here, too: what models, tools and people give loses its keys before it is folded or
+shown, in `event_without_keys` and, for the words that a model streams, in `StreamWithoutKeys`. What
+has no key stays as it is, byte for byte. What a provider wants back with a reply (its *echo*) loses
+a key, too, although the provider may then refuse it; opaque data has no key in it.
 """
 
 from __future__ import annotations

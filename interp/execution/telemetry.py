@@ -317,8 +317,6 @@ def _message(message: machine.Message) -> dict[str, Json]:
     return {"role": message.role.name, "parts": parts}
 
 
-# --- metrics
-
 _SECOND_STEPS: Final = [0.01 * 2**step for step in range(13)]
 _TOKEN_STEPS: Final = [4**step for step in range(11)]
 

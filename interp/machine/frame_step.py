@@ -3,8 +3,6 @@
 A step is made of what the frames of the run share and of the frame. Its methods take what has come,
 and leave both as they are then, with what is new to do and what has happened, in order. None of it
 outlives the step: what a State keeps is never changed.
-
-A call is run, asked about, or refused with a reason. A result of the wrong type is an error.
 """
 
 from __future__ import annotations
@@ -52,8 +50,6 @@ class FrameStep(ABC, Generic[_Frame]):
     def __init__(self, run: RunContext, frame: _Frame) -> None:
         self.run, self.frame = run, frame
         self.new: list[New] = []
-
-    # --- what is its own for agents and for workflows
 
     @classmethod
     @abstractmethod
@@ -117,8 +113,6 @@ class FrameStep(ABC, Generic[_Frame]):
 
     def unchanged(self, _: Event) -> None:
         """Stay as it is."""
-
-    # --- what they are made of
 
     def change(self, **parts: Any) -> None:
         """Change parts of the frame."""

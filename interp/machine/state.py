@@ -1,10 +1,9 @@
 """The state of a run.
 
 A `State` is one frozen value that can be compared, pickled and resumed. It holds the program's
-pattern itself, which the machine reads through lenses at every turn, and a tree of frames: how far
-each agent and each workflow has come. The outermost frame is what was started; a frame inside
-another is an agent or a workflow that was called by a model, or that is a step of a workflow. Each
-has its own place, with which all its positions begin.
+pattern itself and a tree of frames: how far each agent and each workflow has come. The outermost
+frame is what was started; a frame inside another was called by a model, or is a step of a workflow.
+Each has its own place, with which all its positions begin.
 """
 
 from __future__ import annotations

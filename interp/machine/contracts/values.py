@@ -4,9 +4,8 @@ Every violation is reported with its path, so that a model knows what to fix. Wr
 never repaired: the model gets an error, so that it can call again. An answer of the wrong type is
 corrected once.
 
-Providers accept only schemas of objects for answers. For any other type the schema is wrapped in an
-object with one property, and the answer is unwrapped again, so that only the provider sees the
-object. An answer that is declared to be a text is the text itself.
+Providers accept only schemas of objects for answers. Any other schema is wrapped in an object with
+one property, which only the provider sees. An answer that is declared to be a text is the text.
 """
 
 from __future__ import annotations
