@@ -42,154 +42,6 @@ from ..json_text import Json, json_or_text
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-
-_MOST_DIGITS: Final = 5000  # JSON has fewer; "1e999999999" as a whole would fill the memory
-
-
-def fits_glob(glob: str, value: Json, schema: Json = None, root: Json = None) -> bool:
-    """Whether an argument fits the glob of a rule, or is the value that the rule has as text.
-
-    Args:
-        glob: a glob for the argument's text, or its value.
-        value: the argument.
-        schema: the schema of the argument; without one, a text is nothing but a text.
-        root: the schema in which references are resolved.
-
-    >>> fits_glob("100", 1e2), fits_glob("1*", 100.0), fits_glob('{"a": 1}', {"a": 1.0})
-    (True, True, True)
-    >>> fits_glob("100", "100.0"), fits_glob("100", "100.0", {"type": ["string", "number"]})
-    (False, True)
-    """
-    read = as_read(value, schema, root)
-    texts = {_text(read, is_sorted=True), _text(read, is_sorted=False)}
-    if isinstance(value, str):
-        texts.add(_in_one_form(value))
-    if any(fnmatchcase(each, _in_one_form(glob)) for each in texts):
-        return True
-    wanted = glob if isinstance(value, str) else json_or_text(glob)
-    return _text(as_read(wanted, schema, root), is_sorted=True) in texts
-
-
-def as_read(value: Json, schema: Json = None, root: Json = None) -> Json:
-    """A value as its schema reads it, with all numbers as Decimals."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        number = _number(repr(value))
-        return value if number is None else number
-    schemas = tuple(_alternatives(schema, root, set()))
-    if isinstance(value, list):
-        return [as_read(each, _item(schemas, i), root) for i, each in enumerate(value)]
-    if isinstance(value, dict):
-        return {key: as_read(each, _member(schemas, key), root) for key, each in value.items()}
-    for each in schemas:
-        types = each.get("type")
-        takes_numbers = {"integer", "number"} & {*(types if isinstance(types, list) else [types])}
-        if takes_numbers and (number := _number(value)) is not None:
-            return number
-    for each in schemas:
-        if each.get("format") in _FORMATS:
-            with suppress(ValueError, OverflowError):
-                return _of_format(value, each["format"])
-    return value
-
-
-def _text(value: Json, *, is_sorted: bool) -> str:
-    """A value as compact JSON, with numbers written out; a text is itself."""
-    return _in_one_form(value if isinstance(value, str) else _json(value, is_sorted))
-
-
-_in_one_form = partial(normalize, "NFC")  # what Unicode calls canonically equal is equal
-
-
-def _json(value: Json, is_sorted: bool) -> str:
-    if isinstance(value, Decimal):
-        return _written_out(value)
-    if isinstance(value, list):
-        return f"[{','.join(_json(each, is_sorted) for each in value)}]"
-    if isinstance(value, dict):
-        pairs = sorted(value.items(), key=itemgetter(0)) if is_sorted else value.items()
-        return f"{{{','.join(f'{_json(k, True)}:{_json(v, is_sorted)}' for k, v in pairs)}}}"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _number(text: str) -> Decimal | None:
-    """The number that a text writes, or None."""
-    with suppress(InvalidOperation):
-        number = Decimal(text)
-        if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS:
-            return number
-    return None
-
-
-def _written_out(number: Decimal) -> str:
-    """A number without an exponent and without needless zeros.
-
-    >>> _written_out(Decimal("1E+2")), _written_out(Decimal("-0.50")), _written_out(Decimal("-0"))
-    ('100', '-0.5', '0')
-    """
-    text = f"{number:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text if number else "0"
-
-
-def _alternatives(schema: Json, root: Json, seen: set[str]) -> Iterator[Mapping[str, Json]]:
-    """The schemas that a value may be read by: references and alternatives are followed."""
-    if not isinstance(schema, Mapping):
-        return
-    yield schema
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference not in seen:
-        yield from _alternatives(resolve_ref(reference, root), root, {*seen, reference})
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        for each in schema.get(keyword, ()):
-            yield from _alternatives(each, root, seen)
-
-
-def _item(schemas: tuple[Mapping[str, Json], ...], index: int) -> Json:
-    found = []
-    for each in schemas:
-        first = each.get("prefixItems", ())
-        found.append(first[index] if index < len(first) else each.get("items"))
-    return {"anyOf": found}
-
-
-def _member(schemas: tuple[Mapping[str, Json], ...], key: str) -> Json:
-    below = [one.get("properties", {}).get(key, one.get("additionalProperties")) for one in schemas]
-    return {"anyOf": below}
-
-
-# --- formats
-
-_FORMATS: Final[Mapping[str, type]] = {
-    "date": date,
-    "date-time": datetime,
-    "duration": timedelta,
-    "ipv4": IPv4Address,
-    "ipv6": IPv6Address,
-    "path": PurePath,
-    "time": time,
-    "uuid": UUID,
-}
-"""The types that pydantic names by these formats."""
-
-
-def _of_format(text: str, name: str) -> str:
-    """A text in the one form that its format has; ValueError or OverflowError where it has none."""
-    reader = _reader(name)
-    value = reader.validate_python(text)
-    if isinstance(value, datetime) and value.tzinfo:
-        value = value.astimezone(UTC)
-    return str(reader.dump_python(value, mode="json"))
-
-
-@cache
-def _reader(name: str) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter  # imported late: few rules are about such arguments
-
-    return TypeAdapter(_FORMATS[name])
-
-
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 
 POLICY: Final = "ApprovalPolicy"
@@ -339,3 +191,150 @@ def _properties(pattern: Pattern, known: set[str]) -> dict[str, Any]:
         found = f"unknown in an approval policy: {', '.join(unknown)}"
         raise ValidationError(f"{found}; known: {', '.join(sorted(known))}")
     return given
+
+
+# --- how arguments are compared
+
+_MOST_DIGITS: Final = 5000  # JSON has fewer; "1e999999999" as a whole would fill the memory
+
+
+def fits_glob(glob: str, value: Json, schema: Json = None, root: Json = None) -> bool:
+    """Whether an argument fits the glob of a rule, or is the value that the rule has as text.
+
+    Args:
+        glob: a glob for the argument's text, or its value.
+        value: the argument.
+        schema: the schema of the argument; without one, a text is nothing but a text.
+        root: the schema in which references are resolved.
+
+    >>> fits_glob("100", 1e2), fits_glob("1*", 100.0), fits_glob('{"a": 1}', {"a": 1.0})
+    (True, True, True)
+    >>> fits_glob("100", "100.0"), fits_glob("100", "100.0", {"type": ["string", "number"]})
+    (False, True)
+    """
+    read = as_read(value, schema, root)
+    texts = {_text(read, is_sorted=True), _text(read, is_sorted=False)}
+    if isinstance(value, str):
+        texts.add(_in_one_form(value))
+    if any(fnmatchcase(each, _in_one_form(glob)) for each in texts):
+        return True
+    wanted = glob if isinstance(value, str) else json_or_text(glob)
+    return _text(as_read(wanted, schema, root), is_sorted=True) in texts
+
+
+def as_read(value: Json, schema: Json = None, root: Json = None) -> Json:
+    """A value as its schema reads it, with all numbers as Decimals."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        number = _number(repr(value))
+        return value if number is None else number
+    schemas = tuple(_alternatives(schema, root, set()))
+    if isinstance(value, list):
+        return [as_read(each, _item(schemas, i), root) for i, each in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: as_read(each, _member(schemas, key), root) for key, each in value.items()}
+    for each in schemas:
+        types = each.get("type")
+        takes_numbers = {"integer", "number"} & {*(types if isinstance(types, list) else [types])}
+        if takes_numbers and (number := _number(value)) is not None:
+            return number
+    for each in schemas:
+        if each.get("format") in _FORMATS:
+            with suppress(ValueError, OverflowError):
+                return _of_format(value, each["format"])
+    return value
+
+
+def _text(value: Json, *, is_sorted: bool) -> str:
+    """A value as compact JSON, with numbers written out; a text is itself."""
+    return _in_one_form(value if isinstance(value, str) else _json(value, is_sorted))
+
+
+_in_one_form = partial(normalize, "NFC")  # what Unicode calls canonically equal is equal
+
+
+def _json(value: Json, is_sorted: bool) -> str:
+    if isinstance(value, Decimal):
+        return _written_out(value)
+    if isinstance(value, list):
+        return f"[{','.join(_json(each, is_sorted) for each in value)}]"
+    if isinstance(value, dict):
+        pairs = sorted(value.items(), key=itemgetter(0)) if is_sorted else value.items()
+        return f"{{{','.join(f'{_json(k, True)}:{_json(v, is_sorted)}' for k, v in pairs)}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _number(text: str) -> Decimal | None:
+    """The number that a text writes, or None."""
+    with suppress(InvalidOperation):
+        number = Decimal(text)
+        if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS:
+            return number
+    return None
+
+
+def _written_out(number: Decimal) -> str:
+    """A number without an exponent and without needless zeros.
+
+    >>> _written_out(Decimal("1E+2")), _written_out(Decimal("-0.50")), _written_out(Decimal("-0"))
+    ('100', '-0.5', '0')
+    """
+    text = f"{number:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text if number else "0"
+
+
+def _alternatives(schema: Json, root: Json, seen: set[str]) -> Iterator[Mapping[str, Json]]:
+    """The schemas that a value may be read by: references and alternatives are followed."""
+    if not isinstance(schema, Mapping):
+        return
+    yield schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in seen:
+        yield from _alternatives(resolve_ref(reference, root), root, {*seen, reference})
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for each in schema.get(keyword, ()):
+            yield from _alternatives(each, root, seen)
+
+
+def _item(schemas: tuple[Mapping[str, Json], ...], index: int) -> Json:
+    found = []
+    for each in schemas:
+        first = each.get("prefixItems", ())
+        found.append(first[index] if index < len(first) else each.get("items"))
+    return {"anyOf": found}
+
+
+def _member(schemas: tuple[Mapping[str, Json], ...], key: str) -> Json:
+    below = [one.get("properties", {}).get(key, one.get("additionalProperties")) for one in schemas]
+    return {"anyOf": below}
+
+
+_FORMATS: Final[Mapping[str, type]] = {
+    "date": date,
+    "date-time": datetime,
+    "duration": timedelta,
+    "ipv4": IPv4Address,
+    "ipv6": IPv6Address,
+    "path": PurePath,
+    "time": time,
+    "uuid": UUID,
+}
+"""The types that pydantic names by these formats."""
+
+
+def _of_format(text: str, name: str) -> str:
+    """A text in the one form that its format has; ValueError or OverflowError where it has none."""
+    reader = _reader(name)
+    value = reader.validate_python(text)
+    if isinstance(value, datetime) and value.tzinfo:
+        value = value.astimezone(UTC)
+    return str(reader.dump_python(value, mode="json"))
+
+
+@cache
+def _reader(name: str) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # imported late: few rules are about such arguments
+
+    return TypeAdapter(_FORMATS[name])
