@@ -204,10 +204,10 @@ class LiveHandler:
             asked = AnyModel({None: model})  # so a mapping given here is refused
             return cls(by_name, asked, approve, on_tool_error, is_of_user=True)
         connect = partial(connect_model, base_url=base_url, dialect=dialect)
-        named, missing = named_model(model) or state.model, set[Model]()
-        asked_first = (named,) if named else models_of(state.agent)
-        connected = {each: connect(each) for each in asked_first}
-        for each in () if named else fallbacks_of(state.agent):
+        named, agent = named_model(model) or state.model, state.agent
+        first, others = ((named,), ()) if named else (models_of(agent), fallbacks_of(agent))
+        connected, missing = {each: connect(each) for each in first}, set[Model]()
+        for each in others:
             try:
                 connected[each] = connect(each)
             except ConfigurationError as error:

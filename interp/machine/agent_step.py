@@ -260,8 +260,10 @@ class AgentStep(FrameStep[AgentFrame]):
 
     def inner_ended(self, call: CallTool, outcome: Outcome) -> None:
         """Take what an agent or workflow gave that was called: the answer to the call."""
-        said, failed = outcome.said, CallFailed(call.at, outcome.error or "failed")
-        self.answer(call, failed if said is None else ToolReturned(call.at, said))
+        if outcome.said is None:
+            self.answer(call, CallFailed(call.at, outcome.error or "failed"))
+        else:
+            self.answer(call, ToolReturned(call.at, outcome.said))
 
     def allow(self, call: CallTool) -> None:
         """Begin a call that is allowed."""
