@@ -51,7 +51,7 @@ from ..running import BeginOptions, check_options, first_state_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
 from .database_errors import is_of_database, log_event
-from .queue import MOST_PRIORITY, RunQueue, expect_procrastinate
+from .queue import MOST_PRIORITY, RunQueue
 
 
 def models_asked(state: State) -> tuple[Model, ...]:
@@ -186,7 +186,6 @@ def submit(
         raise ConfigurationError("submit: at needs a time zone, such as datetime.now(UTC)")
     state = to_submit(program, user_input, options, run_id)
     run, due = state.run_id, 0.0 if at is None else at.timestamp()
-    expect_procrastinate()  # before psycopg is missed, which comes with it
     with stores.opened(store, must_exist=False) as found:
         queue = RunQueue.of(found)
 
@@ -441,7 +440,6 @@ def _schedule(pattern: Pattern, folder: Path) -> Schedule:
 
 
 def _wrong_time(cron: str) -> str | None:
-    """What is wrong with the times of a schedule."""
     from croniter import CroniterBadDateError, croniter
 
     fields = cron.split()

@@ -20,7 +20,7 @@ from lenses_ext.schemas import Match
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
 from ..execution import Telemetry, log_fields
-from ..history.stores import PostgresDatabase, open_store
+from ..history.stores import Address, PostgresDatabase, open_store
 from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import in_words, is_of_database, log_event, refusal, stays
 from .driving import Driver
@@ -89,7 +89,8 @@ class Worker:
         self._tools = library_of(tools, by="Worker")
         self._at_once = at_once
         self._grace = grace
-        expect_procrastinate()  # before psycopg is missed, which comes with it
+        if Address.of(store).is_database:
+            expect_procrastinate()  # before psycopg is missed, which comes with it
         self.store: Final = open_store(store)
         self._queue = RunQueue.of(self.store)
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"

@@ -208,7 +208,6 @@ class Timeline:
 
 
 def _json_of(made: Any) -> dict[str, Any]:
-    """The attributes of an entry or a timeline as JSON values."""
     return {each.name: _json(getattr(made, each.name)) for each in fields(type(made))}
 
 

@@ -76,7 +76,6 @@ class _Reader:
         )
 
     def _ended(self) -> Iterator[Entry]:
-        """What has ended, in order."""
         yield from self._happened(self._run.happened, self._run.first)
         for entry in self._run.entries:
             if isinstance(entry, RecordedStep):
@@ -129,7 +128,6 @@ class _Reader:
         event: machine.Event | None = None,
         seconds: float | None = None,
     ) -> Iterator[Entry]:
-        """The entries of what has happened in a step."""
         answered = {each.at for each in happened if isinstance(each, ToolFinished)}
         called: dict[At, Ended] = {}
         ran = event.at if isinstance(event, machine.ToolReturned | CallFailed) else None

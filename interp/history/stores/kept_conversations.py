@@ -201,7 +201,6 @@ def open_conversation(
 
 
 def _named(store: RunStore, conversation: str | bool, program: str | None) -> str:
-    """The name of the conversation that is meant."""
     if not isinstance(conversation, bool):
         return conversation
     if not program:
