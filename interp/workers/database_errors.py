@@ -40,14 +40,12 @@ is a read-only standby until it has taken over.
 
 def is_of_database(error: BaseException) -> bool:
     """Whether an error is of the database, rather than of a run or of what is recorded of it."""
-    found = _of_driver(error)
-    return found is not None and _class_of(found) not in _OF_DATA
+    return _class_of(error) not in (None, *_OF_DATA)
 
 
 def stays(error: BaseException) -> bool:
     """Whether the database would refuse the same again, until somebody changes it."""
-    found = _of_driver(error)
-    return found is not None and _class_of(found) in _STAYING
+    return _class_of(error) in _STAYING
 
 
 def in_words(error: BaseException) -> str:
@@ -70,8 +68,7 @@ def reason_of(error: Exception) -> str:
 
 def refusal(store: str, error: BaseException) -> StoreError:
     """The error that ends a worker, because the database would refuse the same again."""
-    found = _of_driver(error)
-    meaning = _STAYING.get(_class_of(found)) if found else None
+    meaning = _STAYING.get(_class_of(error) or "")
     return StoreError(f"{store}: {_said(error)}" + (f"\n  hint: {meaning}" if meaning else ""))
 
 
@@ -85,7 +82,10 @@ def _of_driver(error: BaseException | None) -> psycopg.Error | None:
     return error if isinstance(error, Error) else None
 
 
-def _class_of(error: psycopg.Error) -> str:
+def _class_of(error: BaseException) -> str | None:
+    """The class of the driver's error that is behind an error; None where there is none."""
     from psycopg import DataError
 
-    return (error.sqlstate or ("22" if isinstance(error, DataError) else ""))[:2]
+    if (found := _of_driver(error)) is None:
+        return None
+    return (found.sqlstate or ("22" if isinstance(found, DataError) else ""))[:2]

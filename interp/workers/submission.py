@@ -332,9 +332,6 @@ def submit_due(
     """Submit the runs of some schedules for their times in a period, see `Schedule.times`.
 
     What cannot be submitted is logged.
-
-    Raises:
-        StoreError: the store cannot be written.
     """
     for each in schedules:
         for timestamp in each.times(after, until):

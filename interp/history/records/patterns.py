@@ -98,11 +98,7 @@ def files_to_patterns(files: Iterable[File], written: set[str]) -> Iterator[Patt
 
 
 def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
-    """Read a file.
-
-    Raises:
-        ValidationError: the pattern is no file, or its bytes are nowhere before it.
-    """
+    """Read a file; its bytes stand in it, or before it."""
     read = Reader(pattern, FILE, _KEYS)
     read.without_elements()
     if sum(map(read.has, ("address", "bytes", "sha256"))) != 1:
@@ -330,11 +326,7 @@ def note_line(note: Note) -> str:
 
 
 def note_from_pattern(pattern: Pattern) -> Note | None:
-    """Read a note; None where the entry is not a note.
-
-    Raises:
-        ValidationError: the note is not as one is written; the fault has its place.
-    """
+    """Read a note; None where the entry is not a note."""
     notes = (_NOTES[label].made(pattern) for label in pattern.value.labels if label in _NOTES)
     return next(notes, None)
 

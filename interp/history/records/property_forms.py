@@ -143,8 +143,8 @@ class Reader:
 
     def map(self, key: str) -> dict[str, Any]:
         """A map, in which the symbol ``none`` is None."""
-        found: PMap[str, Value] = pmap()
-        found = self._typed(key, found, lambda each: isinstance(each, PMap), "a map")
+        empty: PMap[str, Value] = pmap()
+        found = self._typed(key, empty, lambda each: isinstance(each, PMap), "a map")
         return {name: None if each == _NONE else each for name, each in found.items()}
 
     def _array(self, key: str, is_part: Callable[[Value], bool], what: str) -> PVector[Any]:
@@ -271,28 +271,22 @@ def _time(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-TEXT: Final = Kind(write_text, Reader.text)
 WORDS: Final = Kind(write_text, lambda read, key: read.text(key, ""), "")
 """A text that is left out when it is empty."""
 FLAG: Final = Kind(bool, Reader.flag)
-NUMBER: Final = Kind(int, Reader.number)
 SECONDS: Final = Kind(lambda each: round(each, 6), lambda read, key: read.seconds(key) or 0.0)
 TIME: Final = Kind(lambda each: each.isoformat(timespec="milliseconds"), _text_of(_time))
-JSON_TEXT: Final = Kind(write_json_text, Reader.json_text)
-"""A text that is JSON, or should be."""
-AMOUNT: Final = Kind(str, _text_of(_amount))
-"""An amount of money, written as a text: exactly."""
 
 _KINDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("allowed", "check_results", "is_text", "is_typed", "refused"), FLAG),
     **dict.fromkeys(("truncated", "unfinished"), FLAG),
     **dict.fromkeys(("content", "error", "finish_reason", "id", "reason", "reasoning"), WORDS),
     **dict.fromkeys(("agent_name", "served_model", "server"), WORDS),
-    **dict.fromkeys(("call_id", "speaker", "summary", "tool_name"), TEXT),
-    **dict.fromkeys((each.name for each in fields(Usage)), NUMBER),
+    **dict.fromkeys(("call_id", "speaker", "summary", "tool_name"), Kind(write_text, Reader.text)),
+    **dict.fromkeys((each.name for each in fields(Usage)), Kind(int, Reader.number)),
     **dict.fromkeys(("seconds", "wait"), SECONDS),
-    **dict.fromkeys(("arguments", "echo"), JSON_TEXT),
-    **dict.fromkeys(("cost", "expected"), AMOUNT),
+    **dict.fromkeys(("arguments", "echo"), Kind(write_json_text, Reader.json_text)),
+    **dict.fromkeys(("cost", "expected"), Kind(str, _text_of(_amount))),  # exactly
     "args_text": Kind(write_json_value, Reader.json_value),
     "at": Kind(tuple, Reader.position, ()),
     "limits": Kind(

@@ -140,10 +140,6 @@ class RunFile:
         """Lock the file to write to it, and bring it to where the run is; see `RunLog.held`.
 
         What a killed writer left unfinished is cut off.
-
-        Raises:
-            OSError: the file cannot be written, another process records in it, or has recorded
-                another run or other events.
         """
         self._let_go()  # where an interrupt came before that was done
         try:
