@@ -15,7 +15,7 @@ from interp import ApprovalPolicy, AssistantRole, Limits, Message, ToolCall, mac
 from interp.errors import ReplayError
 from interp.evaluation.strategies import runs
 from interp.history import RecordedRun
-from interp.history.records import Replayer, read_run, read_turns, run_text
+from interp.history.records import Replayer, read_run, read_turns, run_text, turn_named
 from interp.machine import ModelReplied, Resumed, State, ToolReturned, start, step
 from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
@@ -176,6 +176,12 @@ def test_a_turn_with_the_id_of_the_one_before_is_another_one() -> None:
     found = read_turns(text)
     assert [each.first.context[-1].content for each in found.talk] == ["one", "two"]
     assert found.runs == found.talk
+
+
+def test_without_a_name_the_last_turn_is_meant() -> None:
+    text = run_text(start(AGENT, "one").state) + '(:Run {after: "", input: "two"})\n'
+    runs = read_turns(text).runs  # both without an id
+    assert turn_named(runs, "", "talk.gram") is runs[1]
 
 
 def test_layout_and_comments_do_not_count() -> None:
