@@ -13,7 +13,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
-from gram.errors import expect
+from gram.errors import expect, expect_all
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import ConfigurationError, ModelError
@@ -58,7 +58,7 @@ class OpenAIModel:
         not_taken: The settings that the server does not take; they are left out.
 
     Raises:
-        ArgumentError: The address or the key is not a str.
+        ArgumentError: An argument has the wrong type.
         ConfigurationError: The address is not one, the key cannot be sent, or the dialect is not
             known.
     """
@@ -80,6 +80,11 @@ class OpenAIModel:
     ) -> None:
         expect(base_url, str, "base_url", by="OpenAIModel")
         expect(key, str, "key", by="OpenAIModel")
+        expect(max_tokens, str, "max_tokens", by="OpenAIModel")
+        expect(timeout, (int, float), "timeout", by="OpenAIModel")
+        expect(connect_timeout, (int, float), "connect_timeout", by="OpenAIModel")
+        expect(attempts, int, "attempts", by="OpenAIModel")
+        expect(max_reply_bytes, int, "max_reply_bytes", by="OpenAIModel")
         for name, value, kind in (
             ("dialect", dialect, Dialect),
             ("answers", answers, AnswerMode),
@@ -105,7 +110,7 @@ class OpenAIModel:
             fields=fields,
             answers=answers,
             answers_as=answers_as,
-            not_taken=frozenset(not_taken),
+            not_taken=frozenset(expect_all(not_taken, str, "not_taken", by="OpenAIModel")),
             is_strict=self._server.is_openai,
             server=self._server.host,
         )

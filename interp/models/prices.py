@@ -7,6 +7,7 @@ from decimal import Decimal
 from importlib.util import find_spec
 from typing import Any
 
+from gram.errors import expect
 from gram.extras import install
 from lenses_ext import Model
 
@@ -21,8 +22,11 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
     The price is what the model's provider lists for it, without discounts.
 
     Raises:
+        ArgumentError: an argument is of the wrong type.
         ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
     """
+    expect(model, Model, "model", by="price_of")
+    expect(usage, Usage, "usage", by="price_of")
     return _price(model.name, usage, model.provider)
 
 

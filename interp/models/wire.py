@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias, Union
 from attrs import evolve, frozen
 
 from gram import Pattern
+from gram.errors import expect
 from lenses_ext import result_schema
 from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
@@ -84,6 +85,7 @@ class Wire(ABC):
         Raises:
             ConfigurationError: A file that a user attached cannot be sent in the dialect.
         """
+        expect(request, Request, "request", by="a model")
         settings = self._settings(request)
         asked, words, answer = answer_asked(request, self.answers, self.answers_as)
         request = evolve(request, instruction=request.instruction + words)

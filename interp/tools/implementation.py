@@ -353,8 +353,11 @@ def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
     In the place of a `File` are words that say what it is.
 
     Raises:
+        ArgumentError: an argument is of the wrong type.
         ToolError: the tool raised, or returned what is not JSON.
     """
+    expect(tool, Tool, "tool", by="invoke_tool")
+    expect(args, Mapping, "args", by="invoke_tool")
     return call_tool(tool, args).text.value
 
 

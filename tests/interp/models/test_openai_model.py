@@ -11,13 +11,37 @@ from typing import Any
 import pytest
 
 import interp
-from gram import Pattern
+from gram import ArgumentError, Pattern
 from interp import ConfigurationError, ModelError, OpenAIModel, hello_world_tool_library, run
+from interp.machine import Usage
+from interp.models import price_of, request_body
 from tests.interp.four_ways import QUESTION
 from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 from tests.paths import ROOT
 
 CALL = tool_calls(("c1", "sayHello", {"personName": "Alice"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("base_url", 3), ("key", None), ("max_tokens", 3), ("timeout", "1"), ("attempts", "3"),
+        ("connect_timeout", None), ("max_reply_bytes", "1"), ("not_taken", 3), ("not_taken", [3]),
+    ],
+)  # fmt: skip
+def test_arguments_of_another_type_are_refused(name: str, wrong: Any) -> None:
+    given: dict[str, Any] = {"base_url": "http://localhost/v1", "key": "key", name: wrong}
+    with pytest.raises(ArgumentError, match=rf"^OpenAIModel: {name}"):
+        OpenAIModel(**given)
+
+
+def test_what_is_no_request_and_no_model_is_refused() -> None:
+    nowhere: Any = OpenAIModel("http://127.0.0.1:9/v1", "key")
+    for ask in (nowhere.body, nowhere.complete, request_body):
+        with pytest.raises(ArgumentError, match="request must be a Request, got int"):
+            ask(3)
+    with pytest.raises(ArgumentError, match="price_of: model must be a Model, got int"):
+        price_of(3, Usage(1, 1))  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gram import ArgumentError
 from interp import Tool, ToolError, create_tool
 from interp.concurrency import FromOutside
 from interp.tools import invoke_tool
@@ -55,6 +56,12 @@ def test_a_tool_is_called_whether_it_is_a_coroutine_or_not(invoke: Any, function
 
 
 # --- what goes wrong
+
+
+@pytest.mark.parametrize(("tool", "args"), [(3, {}), (made(twice), 3)])
+def test_what_is_no_tool_and_are_no_arguments_is_refused(tool: Any, args: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"^invoke_tool: (tool|args) must be "):
+        invoke_tool(tool, args)
 
 
 class Mute(Exception):  # noqa: N818  # a tool's own exception
