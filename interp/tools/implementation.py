@@ -100,17 +100,20 @@ class Tool:
             raise ToolError(f"{said}: write _ or . instead")
         by = f'Tool "{self.name}"'
         expect(self.description, str, "description", by=by)
-        if not callable(self.invoke):
-            raise ArgumentError(f"{by}: invoke must be a function, got {self.invoke!r}")
+        for part in ("invoke", "function"):
+            if not callable(given := getattr(self, part)):
+                raise ArgumentError(f"{by}: {part} must be a function, got {given!r}")
         try:
             require_schema(self._schema.value)
             if self._result_schema.value is not None:
                 require_schema(self._result_schema.value)
         except ValidationError as error:
             raise ToolError(f'tool "{self.name}": {error}') from None
-        expect(self.place, (str, NoneType), "place", by=by)
+        for part, kind in (("place", str), ("agent", Pattern), ("server", str)):
+            expect(getattr(self, part), (kind, NoneType), part, by=by)
         for part in ("once", "alone", "may_report"):
             expect(getattr(self, part), bool, part, by=by)
+        expect(self.hints, Mapping, "hints", by=by)
 
     @function.default
     def _invoke_itself(self) -> Callable[..., Any]:

@@ -39,6 +39,10 @@ from tests.paths import EXAMPLES
         ("result_schema", {"type": "no"}, 'tool "t": not a JSON Schema: "no" is not'),
         ("invoke", 5, 'Tool "t": invoke must be a function, got 5'),
         ("once", "yes", 'Tool "t": once must be a bool, got str'),
+        ("agent", "a", 'Tool "t": agent must be'),
+        ("server", 5, 'Tool "t": server must be'),
+        ("hints", 5, 'Tool "t": hints must be'),
+        ("function", 5, 'Tool "t": function must be a function, got 5'),
     ],
 )
 def test_a_part_of_a_tool_that_is_wrong_is_refused(part: str, wrong: Any, said: str) -> None:
