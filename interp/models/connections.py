@@ -31,12 +31,10 @@ _GRACE: Final = 1.0  # seconds for closing connections in a loop of another thre
 
 @asynccontextmanager
 async def client_of(server: Hashable, make: Callable[[], Client]) -> AsyncIterator[Client]:
-    """A client for one request.
+    """A client for one request; equal servers, with all that a client is made with, share one.
 
-    Args:
-        server: The server and all that the client is made with; equal ones share a client.
-        make: Makes the client where there is none, in a thread: it may import a library. Leaving
-            the client's own context closes it.
+    Where there is none, it is made in a thread: that may import a library. Leaving the client's own
+    context closes it.
     """
     clients = await _clients_of_the_loop()
     if server not in clients.kept:

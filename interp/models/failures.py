@@ -70,11 +70,8 @@ def failed(
 ) -> AgentError:
     """The error for a reply that reports one: a ConfigurationError where the key is refused.
 
-    Args:
-        body: The reply, its ``error`` or a text, in any shape; its code may be a status, too.
-        where: The provider's address, for the message.
-        status, request_id, headers: What HTTP says; ``retry-after`` and ``date`` are read.
-        model, path: The model that was asked, and where after the address.
+    The body is the reply, its ``error`` or a text, in any shape; its code may be a status, too. The
+    others are what HTTP says, the model that was asked, and the path after the address.
     """
     said, code = message_of(body), code_of(body)
     if status is None and code and code.isdecimal() and 400 <= int(code) < 600:

@@ -54,11 +54,7 @@ _LONGEST_ERROR, _LONGEST_PACKED_ERROR = 65_536, 8_192  # bytes, as they are sent
 
 
 def new_client(server: Server) -> openai.AsyncOpenAI:
-    """A client for a server, over aiohttp where that is installed.
-
-    Raises:
-        ConfigurationError: The proxies or certificates of the environment cannot be used.
-    """
+    """A client for a server, over aiohttp where that is installed."""
     kind = openai.DefaultAioHttpClient if find_spec("aiohttp") else openai.DefaultAsyncHttpxClient
     try:
         http = kind(
@@ -161,11 +157,7 @@ async def ask(
 async def next_piece(
     server: Server, pieces: AsyncGenerator[bytes], *, begun: bool = False
 ) -> bytes | None:
-    """The next piece of a response, or None at its end.
-
-    Raises:
-        ModelError: The connection broke, or the response is not acceptable.
-    """
+    """The next piece of a response, or None at its end."""
     try:
         return await anext(pieces, None)
     except NETWORK_ERRORS as error:

@@ -37,12 +37,7 @@ class LanguageModel(Protocol):
 class AnyModel:
     """Any model, asked without blocking, as runs do: in its own ways, or by a default for each.
 
-    Args:
-        model: anything with ``complete(request)``; or several of these by their names, of which
-            each request goes to the one that it names, or one under None for all.
-
-    Raises:
-        ConfigurationError: one has no ``complete``.
+    Of several by their names, each request goes to the one that it names, or to that under None.
     """
 
     def __init__(self, model: LanguageModel | Mapping[Any, LanguageModel]) -> None:

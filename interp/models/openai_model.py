@@ -123,8 +123,6 @@ class OpenAIModel:
         """The JSON that is sent for a request."""
         return self._wire.body(request)
 
-    # --- asking
-
     async def acomplete(self, request: Request) -> Reply:
         """The reply to a request.
 
@@ -244,9 +242,6 @@ async def _incoming(
     """The words and the reasoning of a streamed reply as they come, and last the reply.
 
     Some servers send it whole although a stream was asked for, and some always stream.
-
-    Raises:
-        ModelError: What comes reports an error, is not a reply, or ends too early.
     """
     from .http_client import next_piece
 

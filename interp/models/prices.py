@@ -41,14 +41,8 @@ def price_of_reply(
 ) -> Decimal | None:
     """What a reply cost, in US dollars; None if that is unknown. A rehearsal costs nothing.
 
-    The price of the model that answered counts, if it has one, else that of the model asked.
-
-    Args:
-        model: the model that was asked.
-        usage: the tokens of the reply.
-        served_model: the model that answered, as its provider names it; "" if it did not say.
-        server: the address of the server that answered, if it is not the provider's own; it has
-            prices only where it is known as the server of a provider.
+    The price of the model that answered counts, if it is said and has one, else that of the model
+    asked. A server that is not the provider's own has prices only where it is known as that of one.
 
     Raises:
         ConfigurationError: the extra ``gram-agents[prices]`` is not installed.

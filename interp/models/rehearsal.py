@@ -64,12 +64,9 @@ def _listed(kind: str) -> frozenset[str]:
 class Filling:
     """Makes a value of a schema out of what the user said, the latest first.
 
-    Args:
-        schema: the schema.
-        said: what the user said.
-        round: how many values were made before; where the user said nothing of it, an enum and a
-            boolean have another one in each round. From the second round on, what another agent
-            rehearsed counts as nothing: in a loop it is what this agent answered itself.
+    Where the user said nothing of it, an enum and a boolean have another value in each round. From
+    the second round on, what another agent rehearsed counts as nothing: in a loop it is what this
+    agent answered itself.
     """
 
     def __init__(self, schema: Json, said: Sequence[str], *, round: int = 0) -> None:

@@ -43,29 +43,19 @@ SAYS_NOTHING = ("empty", "length")
 
 
 class Reply(NamedTuple):
-    """A model's reply as it was read.
-
-    Attributes:
-        message: What it said and which tools it calls.
-        usage: The tokens it used, unknown where the server does not say.
-        truncated: It was cut off at its length limit.
-        finish_reason: Why the model stopped, in its provider's word; "" if it does not say.
-        served_model: The model that replied, as its provider names it; "" if it does not say.
-        server: The address of the server that replied, if it is not the provider's own.
-        reasoning: What the model showed of its reasoning, or a summary of it; often "".
-    """
+    """A model's reply as it was read; what its server does not say is unknown or ""."""
 
     message: Message
     usage: Usage = Usage()
-    truncated: bool = False
-    finish_reason: str = ""
-    served_model: str = ""
-    server: str = ""
-    reasoning: str = ""
+    truncated: bool = False  # it was cut off at its length limit
+    finish_reason: str = ""  # in its provider's word
+    served_model: str = ""  # as its provider names the model that replied
+    server: str = ""  # the address that replied, if it is not the provider's own
+    reasoning: str = ""  # what the model showed of its reasoning, or a summary of it
 
 
 def read_reply(data: object, request: Request | None = None, *, server: str | None = None) -> Reply:
-    """Read a reply in any of the forms a model may give.
+    """Read a reply in any of the forms a model may give; what cannot be one is a ModelError.
 
     Args:
         data: A `Message`, a str, or a completion or message dict in either dialect; a `Reply` is
@@ -73,9 +63,6 @@ def read_reply(data: object, request: Request | None = None, *, server: str | No
         request: What the reply answers. It tells the type of the answer, and whether the reply
             may be empty: after a tool's result, some models have nothing to add.
         server: The server that gave the reply; what it wants back is sent to no other.
-
-    Raises:
-        ModelError: The data is not a reply, reports an error, was filtered, or is empty.
     """
     reply = _reply(data, server)
     if request is not None and request.answer is not None:

@@ -31,11 +31,7 @@ from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped
 def items_of(
     message: Message, server: str, model: str, with_reasoning: bool, with_files: bool = True
 ) -> list[Json]:
-    """The items of a message, with encrypted reasoning and files of tools if these are taken.
-
-    Raises:
-        ConfigurationError: a file that a user attached to it cannot be sent.
-    """
+    """The items of a message, with encrypted reasoning and files of tools if these are taken."""
     if isinstance(message.role, FunctionRole):
         text, files = parts_of_result(message, responses_part if with_files else no_part)
         result = {"call_id": message.call_id or "", "output": _content(text, files)}
@@ -141,12 +137,7 @@ _ASKED_FOR: Final = ("message", "function_call", "reasoning")
 def read_response(
     data: object, request: Request | None = None, *, server: str | None = None
 ) -> reply_reading.Reply:
-    """Read the JSON of a response; the arguments are those of `read_reply`.
-
-    Raises:
-        ModelError: It is not a response, reports an error, is not complete, was filtered, or
-            asks for nothing but what was not offered.
-    """
+    """Read the JSON of a response, as `read_reply` does: one that is no answer is a ModelError."""
     if not isinstance(data, Mapping):
         raise ModelError(f"the model's reply is {type(data).__name__}, not a response")
     status, output = data.get("status"), data.get("output")

@@ -35,9 +35,6 @@ class Server:
     """Where a model is and how it is reached; equal servers share connections.
 
     The arguments are those of `OpenAIModel`; ``max_bytes`` is its ``max_reply_bytes``.
-
-    Raises:
-        ConfigurationError: The address is not one, or the key cannot be sent.
     """
 
     base_url: str = field(converter=_address, repr=False)

@@ -23,10 +23,7 @@ _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 
 
 class EventReader:
-    """Reads server-sent events from bytes, wherever these are cut.
-
-    Args:
-        max_bytes: The most bytes of one event.
+    """Reads server-sent events from bytes, wherever these are cut; each has so many at most.
 
     >>> reader = EventReader()
     >>> list(reader.feed(b'data: {"a"'))
@@ -49,11 +46,7 @@ class EventReader:
         return self._held + len(self._line)
 
     def feed(self, data: bytes) -> Iterator[Json]:
-        """The events that are complete now: JSON values, or `END`.
-
-        Raises:
-            ModelError: The server reports an error, or sends what is not JSON or too long.
-        """
+        """The events that are complete now: JSON values, or `END`."""
         if not data:
             return
         begins = 1 if self._after_cr and data.startswith(b"\n") else 0  # a line end cut in two

@@ -34,9 +34,6 @@ class Reasoning:
     """A piece of what a model shows of its reasoning, or of a summary of it.
 
     Models' ``stream`` and ``astream`` may yield it beside the words of the answer, each a str.
-
-    Attributes:
-        text: The piece.
     """
 
     text: str
@@ -48,31 +45,20 @@ Piece: TypeAlias = Union[str, Reasoning]
 
 @frozen(kw_only=True)
 class Wire(ABC):
-    """How requests and replies are written in one dialect, as one server wants it.
+    """How requests and replies are written in one dialect, as one server wants it."""
 
-    Attributes:
-        path: Where requests are sent, after the address of the server.
-        messages: The field of a request that has the conversation.
-        reader: Reads the JSON of a reply, where a typed answer may be the call of a tool.
-        new_stream: Puts the events of a streamed reply together.
-        fields: The fields of the settings; a dot is before a field of a field.
-        not_taken: The settings that the server does not take; they are left out.
-        is_strict: Whether ``strictTools: "auto"`` means strict.
-        server: The host, to which alone what it sent to be returned is sent.
-    """
-
-    path: ClassVar[str]
-    messages: ClassVar[str]
+    path: ClassVar[str]  # where requests are sent, after the address of the server
+    messages: ClassVar[str]  # the field that has the conversation
     reader: ClassVar[Callable[..., Reply]]
     new_stream: ClassVar[type[StreamedPieces]]
 
     dialect: Dialect
-    fields: Mapping[str, str]
-    not_taken: frozenset[str] = frozenset()
+    fields: Mapping[str, str]  # of the settings; a dot is before a field of a field
+    not_taken: frozenset[str] = frozenset()  # settings that are left out
     answers: AnswerMode = "with_tools"
     answers_as: AnswerFormat = "json_schema"
-    is_strict: bool = False
-    server: str | None = None
+    is_strict: bool = False  # what ``strictTools: "auto"`` means
+    server: str | None = None  # to which alone what it sent to be returned is sent
 
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request, as fresh values."""
@@ -80,11 +66,7 @@ class Wire(ABC):
         return body
 
     def content(self, request: Request, *, streaming: bool = False) -> bytes:
-        """The same as bytes: each message and tool is encoded only once.
-
-        Raises:
-            ConfigurationError: A file that a user attached cannot be sent in the dialect.
-        """
+        """The same as bytes: each message and tool is encoded only once."""
         expect(request, Request, "request", by="a model")
         settings = self._settings(request)
         asked, words, answer = answer_asked(request, self.answers, self.answers_as)
@@ -158,11 +140,7 @@ class StreamedPieces(ABC):
     """Whether the event ``[DONE]`` has come."""
 
     def add(self, event: object) -> list[Piece]:
-        """Take one more event; returns what it adds to the words and to the reasoning.
-
-        Raises:
-            ModelError: The event reports an error, or it does not belong to a reply.
-        """
+        """Take one more event; returns what it adds to the words and to the reasoning."""
         if event is END:
             self.is_done = True
             return []
@@ -175,11 +153,7 @@ class StreamedPieces(ABC):
 
     @abstractmethod
     def whole(self) -> Json:
-        """The JSON of the whole reply, which `Wire.read` reads.
-
-        Raises:
-            ModelError: The stream ended too early, so nothing in it can be relied on.
-        """
+        """The JSON of the whole reply, which `Wire.read` reads; a cut stream is an error."""
 
 
 def dumped(value: Json) -> str:

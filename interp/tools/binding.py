@@ -227,9 +227,7 @@ def _place(spec: Pattern) -> str:
 def with_agents(program: Pattern, library: ToolLibrary, *, match: Match = "full") -> Pattern:
     """A program whose tools are replaced by the agents that a library holds under their names.
 
-    Raises:
-        ToolBindingError: an agent does not implement the tool of its name as it is written, or it
-            has a tool that it would implement itself.
+    One that does not implement the tool as it is written, or contains itself, is a ToolBindingError.
     """
     if not _agents_in(library):
         return program

@@ -39,9 +39,7 @@ def split_name(given: str) -> tuple[str, str]:
 def import_file(path: Path) -> ModuleType:
     """Import a file as a module; it can import from its folder, as a script can.
 
-    Raises:
-        OSError: it cannot be read.
-        ConfigurationError: it is not Python, or its code fails.
+    What is not Python, or fails, is a ConfigurationError; what cannot be read an OSError.
     """
     import importlib.util  # imported late: most commands read no Python
 

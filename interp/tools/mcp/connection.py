@@ -75,11 +75,7 @@ class Connection:
         self._resources.close()
 
     async def acall(self, name: str, arguments: dict[str, Json]) -> Json | ToolResult:
-        """Call a tool, from any event loop; cancelling this cancels the call at the server.
-
-        Raises:
-            ToolError: the tool failed, or the server did.
-        """
+        """Call a tool, from any event loop; cancelling this cancels the call at the server."""
         context = current_context.get()
         try:
             future: Future[Json | ToolResult] = self._portal.start_task_soon(

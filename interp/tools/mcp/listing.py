@@ -36,11 +36,7 @@ TOO_LONG: Final = f"the answer has more than {LONGEST_MESSAGE:,} bytes"
 
 
 async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
-    """All tools of a server, by name; ``server`` is what messages call it.
-
-    Raises:
-        ConfigurationError: it lists a tool twice, tools that are none, or too many.
-    """
+    """All tools of a server, which may list none twice, by name."""
     from pydantic import ValidationError
 
     found: dict[str, types.Tool] = {}

@@ -37,11 +37,7 @@ _LONGEST_TARGET: Final = 200
 
 
 async def call(operation: Operation, arguments: Mapping[str, Json]) -> Json:
-    """Call an operation with checked arguments; return its JSON, its text, or None for nothing.
-
-    Raises:
-        ToolError: an argument cannot be sent, or the answer is no success.
-    """
+    """Call an operation with checked arguments; return its JSON, its text, or None for nothing."""
     try:
         response, body = await _received(
             client_of(("openapi", *urlsplit(operation.server)[:2]), _new_client),

@@ -134,13 +134,9 @@ class Found:
 def read_document(
     document: Mapping[str, Json] | str | Path, fetch: Callable[[str, int], bytes]
 ) -> ApiDocument:
-    """Read a document: a mapping, a file of JSON or YAML, or an address that begins with http.
+    """Read a document: a mapping, a file of JSON or YAML, or what is fetched from an address.
 
-    What is at an address is fetched, up to so many bytes.
-
-    Raises:
-        OSError: a file cannot be read.
-        ConfigurationError: it cannot be fetched or read, or is no document of OpenAPI 3.
+    What is none of OpenAPI 3 is a ConfigurationError; a file that cannot be read is an OSError.
     """
     place, address, form = "the document", None, "JSON"
     try:
