@@ -227,7 +227,7 @@ def _place(spec: Pattern) -> str:
 def with_agents(program: Pattern, library: ToolLibrary, *, match: Match = "full") -> Pattern:
     """A program whose tools are replaced by the agents that a library holds under their names.
 
-    One that does not implement the tool as it is written, or contains itself, is a ToolBindingError.
+    One that does not implement its tool as written, or contains itself, is a ToolBindingError.
     """
     if not _agents_in(library):
         return program
