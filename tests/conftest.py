@@ -73,15 +73,16 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-@pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def _no_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test finds a key, an address of a model or a user's own files in the environment."""
-    home = str(tmp_path_factory.getbasetemp() / "no-home")
-    monkeypatch.setenv("XDG_STATE_HOME", home)
-    monkeypatch.delenv("GRAM_RECORD", raising=False)
-    for variable in list(os.environ):
-        if variable.endswith(("_API_KEY", "_BASE_URL", "_DIALECT")):
-            monkeypatch.delenv(variable)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "no-home"))
+        patch.delenv("GRAM_RECORD", raising=False)
+        for variable in list(os.environ):
+            if variable.endswith(("_API_KEY", "_BASE_URL", "_DIALECT")):
+                patch.delenv(variable)
+        yield
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_shrink_writes_a_program_and_a_case_that_fails(tmp_path: Path) -> None:
     planted(tmp_path)
     options = ("--while", "not is_fine", "--checks", "checks.py")
     done = gram("shrink", "bad.run.gram", *options, "--out", "small", cwd=tmp_path)
-    printed(done, 0, "41 events -> 3", "held fixed")
+    printed(done, 0, "25 events -> 3", "held fixed")
     assert re.search(r"^gram: after \d+ runs: ", done.stderr, re.MULTILINE)
     test = ("test", "small/cases.jsonl", "--checks", "checks.py", "--recordings", "none")
     tested = gram(*test, cwd=tmp_path)
