@@ -110,10 +110,17 @@ def load_ipython_extension(shell: Any) -> None:
             return
         document = parse_program(cell, _CELL)
         names = [name] if name else [each.value.identity for each in find_runnables(document)]
-        for each in filter(str.isidentifier, names):
-            shell.user_ns[each] = the_agent(document, None if name else each, by="%%gram")
+        for each in names:
+            if not each.isidentifier():
+                say(f"{each} is no name of a variable: %%gram NAME binds it to another")
+                continue
+            try:
+                agent = shell.user_ns[each] = the_agent(document, None if name else each, by="gram")
+            except GramError as error:  # a notebook would show all of its traceback
+                say(str(error))
+                continue
             conversations.pop(each, None)
-        display(*(shell.user_ns[each] for each in names if each in shell.user_ns))
+            display(agent)
 
     def gram_chat(line: str) -> AgentResponse | None:
         name, _, message = line.strip().partition(" ")

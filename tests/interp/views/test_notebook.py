@@ -117,3 +117,18 @@ def test_a_cell_binds_its_agents_and_a_talk_with_one_goes_on(shell: InteractiveS
     assert second is not None
     assert "Hello, Alice!" in first.content
     assert len(second.context) > len(first.context)
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "told"),
+    [
+        ("both", DESK + DESK.replace("desk", "help"), "the program has 2 agents"),
+        ("", DESK.replace("desk", "the-desk"), "the-desk is no name of a variable: %%gram NAME"),
+    ],
+)
+def test_what_a_cell_cannot_bind_is_told(
+    name: str, program: str, told: str, shell: InteractiveShell
+) -> None:
+    with capture_output() as shown:
+        shell.run_cell_magic("gram", name, program)
+    assert told in "".join(each.data["text/plain"] for each in shown.outputs)
