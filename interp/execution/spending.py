@@ -161,10 +161,9 @@ class Budget:
 
     def _estimate(self, request: machine.Request) -> Decimal:
         said = len(request.instruction) + sum(len(each.content) for each in request.messages)
-        most = request.settings.get("maxTokens", _TOKENS)
-        usage = Usage(
-            said // machine.CHARACTERS_OF_A_TOKEN, most if isinstance(most, int) else _TOKENS
-        )
+        most = request.settings.get("maxTokens")
+        reply = most if isinstance(most, int) else _TOKENS
+        usage = Usage(said // machine.CHARACTERS_OF_A_TOKEN, reply)
         return self._price(request.model, usage) or Decimal(0)
 
     def _price(self, model: Model, usage: Usage) -> Decimal | None:
