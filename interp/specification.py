@@ -85,9 +85,7 @@ from .tools.hello_world import say_hello
 # --- types: what is written in gram is a pattern
 
 AgentPattern: TypeAlias = Pattern
-"""The pattern of an agent."""
 ToolSpecPattern: TypeAlias = Pattern
-"""The pattern of a tool specification."""
 Agent: TypeAlias = Pattern
 """An agent: its pattern runs as it is, so there is no other class of it."""
 ToolSpecification: TypeAlias = Pattern
@@ -126,7 +124,6 @@ model_to_string: Callable[[Model], str] = str
 # --- parts of what is not a pattern
 
 tool_name: Callable[[Tool], str] = attrgetter("name")
-"""The name of a tool."""
 tool_description: Callable[[Tool], str] = attrgetter("description")
 """What a tool does."""
 tool_schema: Callable[[Tool], dict[str, Json]] = attrgetter("schema")
@@ -138,19 +135,14 @@ library_tools: Callable[[ToolLibrary], dict[str, Tool]] = dict
 context_messages: Callable[[ConversationContext], tuple[Message, ...]] = attrgetter("messages")
 """The messages of a conversation, the oldest first."""
 message_role: Callable[[Message], MessageRole] = attrgetter("role")
-"""The role of a message."""
 message_content: Callable[[Message], str] = attrgetter("content")
-"""The text of a message."""
 response_content: Callable[[AgentResponse], str] = attrgetter("content")
-"""The text of a response."""
 response_tools_used: Callable[[AgentResponse], tuple[ToolInvocation, ...]] = attrgetter(
     "tools_used"
 )
 """The calls of tools that led to a response."""
 invocation_tool_name: Callable[[ToolInvocation], str] = attrgetter("tool_name")
-"""The name of the tool that was called."""
 invocation_args: Callable[[ToolInvocation], Json] = attrgetter("args")
-"""The arguments of a call."""
 
 
 def invocation_result(invocation: ToolInvocation) -> Json:
@@ -168,11 +160,9 @@ def invocation_result(invocation: ToolInvocation) -> Json:
 
 
 get_agent_name: Callable[[Pattern], str] = partial(view, agent_name)
-"""The name of an agent."""
 set_agent_name: Callable[[str, Pattern], Pattern] = partial(put, agent_name)
 """An agent under another name."""
 get_tool_specs: Callable[[Pattern], tuple[Pattern, ...]] = partial(view, agent_tool_specs)
-"""The tool specifications of an agent."""
 
 say_hello_tool = say_hello
 """The tool of the example."""
