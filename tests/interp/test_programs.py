@@ -24,6 +24,7 @@ from interp.programs import the_agent, the_tools
 from interp.tools import bind_tool
 from lenses_ext import new_errors, parse_program, validate_program
 from tests.by_day import FEWER
+from tests.calls import assert_linear
 from tests.interp.strategies import ABBREVIATIONS, program_texts
 from tests.paths import DATA
 
@@ -295,3 +296,12 @@ def test_an_edit_is_refused_for_the_errors_that_it_adds_and_for_no_others(
     result = CliRunner().invoke(gram, [name, str(file), *rest])
     assert result.exit_code == (1 if code else 0), result.output
     assert code is None or f"  error[{code}] " in result.output
+
+
+def test_a_check_that_finds_faults_grows_with_the_program_and_no_faster() -> None:
+    def agents(count: int) -> str:
+        agent = '[a{0}:Agent {{instruction: "Hi.", model: "{1}{0}"}} | (t{0}:Tool)]\n'
+        return "".join(agent.format(n, "" if n % 2 else "OpenAI/m") for n in range(count))
+
+    assert check_program(parse_program(agents(2)))
+    assert_linear(lambda text: check_program(parse_program(text)), agents)

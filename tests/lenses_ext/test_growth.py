@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 
 from gram import Pattern, Subject, loads
-from lenses_ext import change_places, find_places, parse_program, remove_places, validate_program
+from lenses_ext import (
+    agent_model,
+    change_places,
+    each_agent,
+    find_places,
+    new_errors,
+    parse_program,
+    put,
+    remove_places,
+    validate_program,
+)
 from lenses_ext.places import completions
 from lenses_ext.signatures import signature_diagnostics
 from tests.calls import assert_linear
@@ -90,6 +100,17 @@ def test_judging_grows_with_the_program_and_no_faster(what: str) -> None:
 @pytest.mark.parametrize("what", LINTED)
 def test_lint_grows_with_the_program_and_no_faster(what: str) -> None:
     assert_linear(found_in, LINTED[what])
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda document: put(each_agent & agent_model, "A/b", document),
+        lambda document: new_errors(document, parse_program(document.text.replace("p/", ""))),
+    ],
+)
+def test_an_edit_of_all_agents_grows_with_them_and_no_faster(work: Any) -> None:
+    assert_linear(work, lambda count: parse_program(agents(count, "shared")))
 
 
 def test_types_that_lead_back_are_checked_in_one_pass() -> None:

@@ -82,34 +82,25 @@ def recorded(store: RunStore, model: Any = None, **options: Any) -> str:
 SET = Change(AT, {"result": "The moon is rock."})
 
 
-def test_a_planted_fault_is_found(store: RunStore) -> None:
-    found = what_if(store, recorded(store), SET, CHECKS, model=Model(1), repeats=8)
-    assert found.made_the_difference
-    first, second, *_ = found.lines()
-    assert first == (
-        f"this result of `search` made the difference: {found.unchanged.right} of 8 right "
-        f"with it, {found.changed.right} of 8 without"
-    )
-    assert "Fisher's exact test: p = " in second
-    assert found.difference.low > 0.3
-
-
-def test_faults_are_found_as_often_as_promised_and_none_where_there_is_none(
-    store: RunStore,
-) -> None:
+def test_planted_faults_are_found_and_none_where_there_is_none(store: RunStore) -> None:
     run = recorded(store)
 
-    def found(facts: str, **rates: float) -> int:
-        """How many of two changes of the facts made the difference."""
-        changes = [Change(AT, {"result": f"{facts} {n}"}) for n in range(2)]
-        all_found = (
-            what_if(store, run, each, CHECKS, model=Model(n, **rates), repeats=7)
-            for n, each in enumerate(changes)
-        )
-        return sum(each.made_the_difference for each in all_found)
+    def found(facts: str, number: int, **rates: float) -> WhatIf:
+        change = Change(AT, {"result": f"{facts} {number}"})
+        return what_if(store, run, change, CHECKS, model=Model(number, **rates), repeats=7)
 
-    assert found("rock") == 2  # 0.9 each
-    assert found("cheese", bad=0.5) == 0  # at most 0.05 each
+    for number in range(2):
+        planted = found("rock", number)
+        assert planted.made_the_difference  # 0.9 each
+        assert planted.difference.low > 0.3
+        assert not found("cheese", number, bad=0.5).made_the_difference  # at most 0.05 each
+
+    first, second, *_ = planted.lines()
+    assert first == (
+        f"this result of `search` made the difference: {planted.unchanged.right} of 7 right "
+        f"with it, {planted.changed.right} of 7 without"
+    )
+    assert "Fisher's exact test: p = " in second
 
 
 def test_recorded_tools_are_not_called_and_other_calls_end_a_continuation(store: RunStore) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from attrs import evolve
 from hypothesis import given, strategies as st
-from scipy import stats
 
 from benchmarks.calibration import SCENARIOS, power, size
 from gram import ArgumentError
@@ -129,7 +129,7 @@ def test_the_power_of_few_cases_is_the_sum_over_all_outcomes() -> None:
     """Three kinds of cases, counted one by one."""
     cases, up, down = 9, 0.5, 0.1
     expected = sum(
-        stats.multinomial.pmf([gained, lost, cases - gained - lost], cases, [up, down, 0.4])
+        scipy.stats.multinomial.pmf([gained, lost, cases - gained - lost], cases, [up, down, 0.4])
         for gained in range(cases + 1)
         for lost in range(cases + 1 - gained)
         if mcnemar(gained, lost) <= 0.05
@@ -184,7 +184,7 @@ def test_equal_rates_are_told_apart_in_at_most_one_of_twenty(runs: int, rate: fl
 def test_the_power_is_that_of_the_test(runs: int, data: st.DataObject) -> None:
     one, two = data.draw(RATES), data.draw(RATES)
     chance = sum(
-        stats.binom.pmf(a, runs, one) * stats.binom.pmf(b, runs, two)
+        scipy.stats.binom.pmf(a, runs, one) * scipy.stats.binom.pmf(b, runs, two)
         for a in range(runs + 1)
         for b in range(runs + 1)
         if fisher(a, runs, b, runs) <= 0.05
@@ -229,9 +229,9 @@ BY_DAY = (
 )
 def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str, experiments: int) -> None:
     wrong, holding = size(SCENARIOS[name], experiments)
-    most = stats.binom.isf(0.0005, experiments, 0.05)
+    most = scipy.stats.binom.isf(0.0005, experiments, 0.05)
     assert wrong * experiments <= most, f"{wrong:.1%} of {experiments} experiments find one"
-    least = stats.binom.ppf(0.0005, experiments, 0.92)
+    least = scipy.stats.binom.ppf(0.0005, experiments, 0.92)
     assert holding * experiments >= least, f"{holding:.1%} of the intervals hold 0"
 
 
@@ -246,5 +246,5 @@ def test_a_difference_is_found_as_often_as_was_promised(
     difference: float, disagreement: float
 ) -> None:
     _, found, held = power(difference, disagreement, 100)
-    assert stats.binom.cdf(found * 100, 100, 0.8) > 0.001
-    assert stats.binom.cdf(held * 100, 100, 0.94) > 0.001
+    assert scipy.stats.binom.cdf(found * 100, 100, 0.8) > 0.001
+    assert scipy.stats.binom.cdf(held * 100, 100, 0.94) > 0.001

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from attrs import evolve
-from scipy import stats
 
 from benchmarks.calibration import EFFECTS, effects_found
 from gram import ArgumentError
@@ -126,7 +126,7 @@ def test_effects_that_are_not_there_are_found_in_at_most_five_percent(
     name: str, experiments: int
 ) -> None:
     wrong, _ = effects_found(EFFECTS[name], experiments)
-    most = stats.binom.isf(0.0005, experiments, 0.05)
+    most = scipy.stats.binom.isf(0.0005, experiments, 0.05)
     assert wrong * experiments <= most, f"{wrong:.1%} of {experiments} experiments find one"
 
 
@@ -135,7 +135,7 @@ def test_an_effect_of_the_size_that_is_told_is_found_as_often_as_is_told(
     name: str, experiments: int
 ) -> None:
     _, found = effects_found(EFFECTS[name], experiments, is_true=True)
-    assert stats.binom.cdf(found * experiments, experiments, 0.8) > 0.0005
+    assert scipy.stats.binom.cdf(found * experiments, experiments, 0.8) > 0.0005
 
 
 def test_cases_of_clusters_find_what_as_many_clusters_do() -> None:
@@ -162,7 +162,7 @@ def test_two_slices_are_one_test_which_is_fisher_s() -> None:
     passed: Scores = [[1.0]] * 8 + [[0.0]] * 4
     found = slices(kinds_of("aaaaaaaabbbb"), passed, ["kind"])
     assert [each.rate.value for each in found] == [1, 0]
-    exact = 2 * stats.fisher_exact([[8, 0], [0, 4]], "greater").pvalue
+    exact = 2 * scipy.stats.fisher_exact([[8, 0], [0, 4]], "greater").pvalue
     assert [each.p_value for each in found] == pytest.approx([exact] * 2)
     assert [each.p_corrected for each in found] == [each.p_value for each in found]
 

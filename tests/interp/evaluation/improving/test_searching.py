@@ -6,9 +6,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import scipy
 from attrs import evolve
 from hypothesis import given, strategies as st
-from scipy import stats
 
 from benchmarks.improving import (
     EQUAL,
@@ -127,7 +127,7 @@ def test_equal_candidates_are_called_better_in_at_most_five_percent(
 ) -> None:
     """In one of five in a row, the first of which is a search by itself."""
     wrong = false_findings(task, searches, in_a_row=5)
-    assert wrong * searches <= stats.binom.isf(0.0005, searches, 0.05)
+    assert wrong * searches <= scipy.stats.binom.isf(0.0005, searches, 0.05)
 
 
 @MANY
@@ -137,7 +137,7 @@ def test_a_true_gain_of_twenty_points_is_found_as_often_as_promised(
 ) -> None:
     found, promised = true_findings(task, searches)
     assert promised > 0.8
-    assert stats.binom.cdf(found * searches, searches, promised) > 0.001
+    assert scipy.stats.binom.cdf(found * searches, searches, promised) > 0.001
 
 
 def test_the_best_of_twenty_equal_programs_looks_better_without_a_last_set() -> None:
