@@ -217,18 +217,20 @@ def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) ->
         tenant: whom the run was done for.
 
     Returns:
-        The id of the run.
+        The id of the run; of the last one, where the file has several turns.
 
     Raises:
         OSError: the file cannot be read.
         GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
         StoreError: the store has other entries of the run, or cannot be written.
     """
-    return imported(store, path, tenant=tenant)[0]
+    return imported(store, path, tenant=tenant)[-1][0]
 
 
-def imported(store: RunStore, path: PathLike, *, tenant: str | None = None) -> tuple[str, bool]:
-    """The id of the run that `import_run` took, and whether the store had its entries already."""
+def imported(
+    store: RunStore, path: PathLike, *, tenant: str | None = None
+) -> list[tuple[str, bool]]:
+    """The ids of the runs that `import_run` took, and whether the store had their entries."""
     expect(store, RunStore, "store", by="import_run")
     expect(path, (str, os.PathLike), "path", by="import_run")
     expect(tenant, (str, type(None)), "tenant", by="import_run")
@@ -236,11 +238,10 @@ def imported(store: RunStore, path: PathLike, *, tenant: str | None = None) -> t
     text = decode(content[: content.rfind(b"\n") + 1], str(path))
     runs = read_turns(text, str(path)).runs
     ends = [*(each.start for each in runs[1:]), len(text)]
-    taken = [
+    return [
         _take(store, path, found, text[found.start : end], tenant)
         for found, end in zip(runs, ends, strict=True)
     ]
-    return taken[-1][0], all(was_there for _, was_there in taken)
 
 
 def _take(

@@ -213,12 +213,12 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
     with stores.open_store(store) as opened:
 
         def take(file: str) -> dict[str, Json]:
-            run, was_there = workers.imported(opened, file, tenant=tenant)
+            taken = workers.imported(opened, file, tenant=tenant)
             if not as_json:
-                show(run)
-            if was_there:
+                show("\n".join(run for run, _ in taken))
+            if all(was_there for _, was_there in taken):
                 note(f"gram: {file}: {opened.name} has this run already")
-            return {"id": run}
+            return {"id": taken[-1][0], "turns": [run for run, _ in taken]}
 
         tally = each_file(files, take, suffix=RECORDED)
     show_result(as_json, tally.rows, ())

@@ -104,6 +104,10 @@ def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Pa
     again = runs(address, "import", file)
     assert (again.returncode, again.stdout.strip()) == (0, row["id"])
     assert again.stderr.endswith("has this run already\n")
+    gram(*SAY, "--record", file, "-c")
+    turns = runs(address, "import", file).stdout.split()
+    assert (len(turns), turns[0]) == (2, row["id"])
+    assert {each["id"] for each in listed(address)} == {*turns}
 
 
 def test_a_file_that_is_no_run_keeps_no_others_from_the_store(address: str, tmp_path: Path) -> None:
