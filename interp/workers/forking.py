@@ -32,7 +32,6 @@ def fork_run(
     """Make a new run that begins like another, and can be resumed.
 
     Args:
-        store: the store.
         run: the id of the run.
         program: the program of the new run; None for the same.
         agent: the name of its agent; None for the only one.

@@ -79,7 +79,6 @@ def cancel_run(store: RunStore, run: str) -> None:
     What is under way elsewhere may still end; its process is refused when it records the result.
 
     Args:
-        store: the store.
         run: the id of the run.
 
     Raises:
@@ -120,7 +119,6 @@ def decide_run(
     to run only once. Yes runs it again, a `Result` is taken as what it gave.
 
     Args:
-        store: the store.
         run: the id of the run.
         decisions: the answer to each call by its position, or one answer to all.
 
@@ -183,9 +181,7 @@ def export_run(store: RunStore, run: str, path: PathLike) -> None:
     turn of.
 
     Args:
-        store: the store.
         run: the id of the run.
-        path: the file.
 
     Raises:
         StoreError: there is no such run, or the store cannot be read.
@@ -212,8 +208,6 @@ def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) ->
     Nothing is done where the store has these entries already.
 
     Args:
-        store: the store.
-        path: the file.
         tenant: whom the run was done for.
 
     Returns:

@@ -292,7 +292,6 @@ class Schedule:
     Attributes:
         name: names it; it begins the ids of its runs.
         cron: the times, as in a crontab: minute, hour, day of the month, month, day of the week.
-        program: the program.
         input: what the user says, or the arguments by name.
         options: how to run it.
         facts: ``tenant``, ``conversation`` and ``priority`` of its runs.

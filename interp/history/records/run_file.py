@@ -72,7 +72,6 @@ class RunFile:
     A file may have the turns of one conversation, one after another.
 
     Attributes:
-        path: the file.
         name: how messages name it: its path.
         has_begun: whether it was begun.
         turn: the run, as the next turn goes on from it; None until it is recorded.

@@ -28,8 +28,6 @@ class Conversation:
     """A conversation of a store. It only grows: a turn that has its answer adds its messages.
 
     Attributes:
-        store: the store.
-        name: its name.
         changed: when its last turn was done, if a list of conversations gave it; else None.
     """
 

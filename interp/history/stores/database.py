@@ -439,7 +439,6 @@ def make_tables(
     """Make tables in a database that has none; those of another format are refused.
 
     Args:
-        database: the database.
         what: how messages name what is in the tables.
         numbered: the table that has the number of their format.
         known: the number that this version writes.

@@ -82,7 +82,6 @@ class RunRow:
     """A run as a list shows it.
 
     Attributes:
-        id: its id.
         status: its status, see `RunStatus`.
         facts: what was known when it was made.
         created: when it was made.
@@ -171,7 +170,6 @@ class RunStore:
 
     Attributes:
         name: how messages name it.
-        database: the database.
     """
 
     def __init__(self, database: Database) -> None:

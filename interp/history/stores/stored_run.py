@@ -77,7 +77,6 @@ class StoredRun:
         """Make the run in the store, with its first entry and the events of the State.
 
         Args:
-            state: the State.
             tools: the implementations of its tools, or what a record has of them.
             entries: the entries that lead to the State, if they were written elsewhere.
             stopped_by: what the run was stopped by, if that is the last of them.
