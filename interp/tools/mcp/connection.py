@@ -17,10 +17,16 @@ from concurrent.futures import Future
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 import httpx2
+from anyio.from_thread import start_blocking_portal
 from attrs import define, field
+from mcp import Client, MCPError, types
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CONNECTION_CLOSED, PARSE_ERROR
+from pydantic import ValidationError
 
 from gram.words import counted
 
@@ -31,9 +37,6 @@ from ...models import limit_body
 from ..implementation import ToolContext, ToolResult, current_context
 from .listing import LONGEST_MESSAGE, TOO_LONG, fault_in, listed_tools, result_of, said, visible
 from .server import McpServer
-
-if TYPE_CHECKING:
-    from mcp import Client, MCPError, types
 
 _LONGEST_PROGRESS: Final = 200  # characters of what a server says beside it
 
@@ -63,8 +66,6 @@ class Connection:
         It raises a ConfigurationError where the server cannot be started or reached, or lists
         tools that are none. Leaving ends the connection, and the server if it was started here.
         """
-        from anyio.from_thread import start_blocking_portal  # imported late: for servers alone
-
         self._portal = self._resources.enter_context(start_blocking_portal(name="mcp"))
         self._resources.callback(lambda: self._portal.call(self._end))
         begun: Future[None] = self._portal.start_task_soon(self._begin)
@@ -97,9 +98,6 @@ class Connection:
     async def _call(
         self, name: str, arguments: dict[str, Json], context: ToolContext | None
     ) -> Json | ToolResult:
-        from mcp import MCPError
-        from pydantic import ValidationError
-
         client = self._client or await self._started_again()
 
         async def take(progress: float, total: float | None, message: str | None) -> None:
@@ -162,8 +160,6 @@ class Connection:
 
     async def _keep(self, started: asyncio.Future[Client], lines: ErrorLines | None) -> None:
         """Hold a client open until this task is cancelled; one task enters and leaves it."""
-        from mcp import Client
-
         try:
             async with transport_to(self.server, lines) as transport, Client(transport) as client:
                 started.set_result(client)
@@ -231,8 +227,6 @@ _ENDED_SESSION = "Session terminated"  # what the SDK says when a server has for
 async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIterator[Any]:
     """The SDK's transport to a server, with what it needs to be open."""
     if lines is not None:
-        from mcp.client.stdio import StdioServerParameters, stdio_client
-
         program, *args = server.command
         parameters = StdioServerParameters(
             command=program,
@@ -243,8 +237,6 @@ async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIter
         )
         yield stdio_client(parameters, lines.writer)
         return
-    from mcp.client.streamable_http import streamable_http_client
-
     async with httpx2.AsyncClient(
         headers={**server.headers, "Accept-Encoding": "identity"},
         timeout=httpx2.Timeout(_SECONDS, read=None),
@@ -257,8 +249,6 @@ async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIter
 
 def is_lost(error: MCPError) -> bool:
     """Whether an error says that the connection has ended."""
-    from mcp.types import CONNECTION_CLOSED
-
     if why_unreadable(error):
         return False
     is_closed = error.code == CONNECTION_CLOSED and error.message == _CLOSED
@@ -267,8 +257,6 @@ def is_lost(error: MCPError) -> bool:
 
 def why_unreadable(error: MCPError) -> str:
     """Why the answer that came cannot be read, such as its length; empty for another error."""
-    from mcp.types import PARSE_ERROR
-
     if error.message.startswith(_BROKEN_STREAM):
         return TOO_LONG if "limit" in error.message else said(error.message)
     return said(error.message.removeprefix(_BROKEN_JSON)) if error.code == PARSE_ERROR else ""
@@ -287,8 +275,6 @@ def start_failure(
 
 
 def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
-    from mcp import MCPError
-
     if isinstance(error, TimeoutError):
         return f"did not answer within {counted(seconds, 'second')}"
     if isinstance(error, FileNotFoundError) and server.command:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from functools import reduce
+from importlib import import_module
 from importlib.util import find_spec
 from operator import add
 from typing import TYPE_CHECKING
@@ -87,6 +88,7 @@ class McpLibrary:
         self._open.close()
 
     async def __aenter__(self) -> ToolLibrary:
+        await call_in_thread(lambda: import_module(f"{__package__}.connection"))
         from .connection import Connection  # imported late: it loads the network library
 
         opened = ExitStack()
