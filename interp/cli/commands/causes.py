@@ -23,7 +23,6 @@ from ...json_text import json_or_text
 from ...machine import context_before
 from ...models import Dialect
 from ...programs import callable_in, the_agent
-from ...tools import ToolLibrary
 from ...workers import fork_run
 from ..failures import Refused
 from ..inputs import declaring
@@ -121,7 +120,7 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
                 says=says,
                 live=live,
                 model=options.model,
-                tools=_stand_ins(options.tools),
+                tools=read_libraries(options.tools) if options.tools else None,
                 repeats=options.repeats,
                 at_least=options.at_least,
                 runs=most,
@@ -142,10 +141,6 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
     files = f"{out}: {causes.PROGRAM}, {before}{causes.CASES} and {causes.RUN}"
     value = {"folder": str(out), **facts, **_sizes(found)}
     show_result(options.as_json, value, [*_lines(found), *_told(found), files])
-
-
-def _stand_ins(files: tuple[str, ...]) -> ToolLibrary | None:
-    return read_libraries(files) if files else None
 
 
 def _sizes(found: Shrunk) -> dict[str, tuple[int, int]]:
@@ -258,7 +253,7 @@ def _compare(store: RunStore, run: str, change: Change, options: _ForkOptions) -
             repeats=repeats,
             base_url=options.base_url,
             dialect=options.dialect,
-            tools=_stand_ins(options.tools),
+            tools=read_libraries(options.tools) if options.tools else None,
             jobs=options.jobs,
             progress=progress,
         )

@@ -392,7 +392,7 @@ def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> No
             place = gram.origin(pattern)
             assert place is not None, "it was read"
             if as_json:
-                bindings = {name: _as_json(bound) for name, bound in match.bindings.items()}
+                bindings = {name: value_as_json(bound) for name, bound in match.bindings.items()}
                 row = {"file": file, "line": place.lineno, "column": place.colno}
                 rows.append({**row, "bindings": bindings})
             elif not count:
@@ -419,10 +419,6 @@ def _shown(bound: Bound) -> str:
     if not isinstance(bound, Pattern):
         return gram.write_value(bound, fences=False)
     return describe(bound) if bound.value.identity or bound.value.labels else abridged(bound)
-
-
-def _as_json(bound: Bound) -> Any:
-    return to_json(bound) if isinstance(bound, Pattern) else value_to_json(bound)
 
 
 class _RewriteOptions(ShowOptions):

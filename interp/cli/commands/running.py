@@ -23,7 +23,7 @@ from ...execution import Handler, LiveHandler, RunLog, Spending
 from ...history.records import RecordedRun, save_context
 from ...history.replaying import Replay, Timeline, follow, recorded, timeline
 from ...history.stores import Address, StoredRun, open_run
-from ...machine import AssistantRole, Given, Status, UserRole, is_correction, parts_of, start_again
+from ...machine import AssistantRole, Status, UserRole, is_correction, parts_of, start_again
 from ...models import OFFLINE, known_providers
 from ...programs import the_agent, tools_in
 from ...running import Run
@@ -168,11 +168,7 @@ def _undo(talk: Talk, _argument: str) -> None:
     how = "and what followed are taken back; what tools did is not undone"
     if talk.context == context:
         how = "is taken back; nothing of its turn was in the conversation"
-    tell(f'"{_in_short(_text_of(message))}" {how}')
-
-
-def _text_of(message: Given) -> str:
-    return str(parts_of(message)[0])
+    tell(f'"{_in_short(str(parts_of(message)[0]))}" {how}')
 
 
 def _in_short(text: str) -> str:

@@ -215,11 +215,6 @@ def completions(meaning: Meaning, offset: int) -> list[CompletionItem]:
     return list(found)
 
 
-def _holder(levels: list[list[str]]) -> int:
-    """The level of the innermost pattern; 0 outside of all."""
-    return max(at for at, each in enumerate(levels) if each[0] != "{")
-
-
 def _is_of_arrow(levels: list[list[str]], at: int) -> bool:
     """Whether a bracket opens the label of an arrow, as in ``-[:WHEN``."""
     return levels[at - 1][-2][-1:] in ("-", "=", "~")
@@ -238,7 +233,7 @@ def _labels(meaning: Meaning, levels: list[list[str]]) -> Iterator[CompletionIte
 
 
 def _keys(levels: list[list[str]], keys: list[str]) -> Iterator[CompletionItem]:
-    holder = _holder(levels)
+    holder = max(at for at, each in enumerate(levels) if each[0] != "{")  # 0 outside of all
     labels = {word for mark, word in pairwise(levels[holder]) if mark in _COLONS}
     if not holder:
         yield from _items(("imports", "kind", "lint"), lsp.CompletionItemKind.Property)
