@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from lenses_ext import Model
 
 from ..concurrency import call_in_thread, iterate_in_thread
 from ..errors import ConfigurationError
 from ..json_text import Json
+from ..machine import Request
 from .chat import ChatCompletions
 from .reply_reading import read_reply
 from .typed_answers import words_of
-
-if TYPE_CHECKING:
-    from ..machine import Request
 
 _CHAT: Final = ChatCompletions()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from attrs import evolve
 
@@ -22,15 +22,11 @@ from lenses_ext.language import wire_name
 
 from ..errors import ModelError, ValidationError
 from ..json_text import Json, json_or_text, write_json
-from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
+from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
 from .failures import CallNotMadeError, failed, quoted, reported_in
 from .typed_answers import with_its_answer
-
-if TYPE_CHECKING:
-    from ..machine import Request
-
 
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 

@@ -7,7 +7,7 @@ whether they take a schema at all; `AnswerMode` and `AnswerFormat` are columns o
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from attrs import evolve
 
@@ -17,11 +17,8 @@ from lenses_ext.language import wire_name
 
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
-from ..machine import Message, contracts
+from ..machine import Message, Request, contracts
 from .providers import AnswerFormat, AnswerMode
-
-if TYPE_CHECKING:
-    from ..machine import Request
 
 _TOOL_NAME: Final = "final_answer"
 _THINKING: Final = re.compile(r"\s*+(?:<think(?:ing)?>|\[THINK\])")

@@ -21,6 +21,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, Union, get_args
 
 from attrs import evolve, frozen
+from typing_extensions import TypedDict
 
 from gram import Pattern
 from lenses_ext import SignatureError, json_schema_to_answer
@@ -196,8 +197,6 @@ class _Hints:
 
         Messages call a member by its kind.
         """
-        from typing_extensions import TypedDict
-
         own = None if cls is None or issubclass(cls, dict) else cls  # a TypedDict is made already
         if self._mode == "serialization" and own is not None:
             members = [evolve(m, required=True, default=NO_DEFAULT) for m in members]
