@@ -25,7 +25,7 @@ from .database_errors import is_of_database, log_event, reason_of
 from .limits import LimitedHandler, SharedLimits
 from .looking import WorkerMetrics
 from .queue import IS_OVER, LONGEST_PAUSE, LaterError, RunQueue, pause_after
-from .submission import why_not, why_not_with
+from .submission import why_not_with
 
 _FAILURES: Final = 5
 """How often a run may fail in a way that may pass, such as a provider that is down."""
@@ -56,10 +56,6 @@ class Driver:
     telemetry: Telemetry | None = None
     metrics: WorkerMetrics | None = None
     _suspect: str | None = field(default=None, init=False)
-
-    def why_not(self, run: RecordedRun) -> str | None:
-        """Why a run cannot be driven here, see `why_not`."""
-        return why_not(run, self.library, self.match)
 
     async def go_on(self, run: str) -> None:
         """Go on with a run, as far as it goes now.
@@ -152,7 +148,7 @@ class Driver:
             told = f"{row.facts.agent} is taken over: {left_by} was not heard of any more"
             log_event("run_taken_over", told, logging.WARNING)
             if self.metrics:
-                self.metrics.taken_over()
+                self.metrics.takeovers.add(1)
         return row, log, kept, deaths
 
     async def _finish(self, row: RunRow, log: StoredRun, kept: RecordedRun) -> None:

@@ -38,7 +38,7 @@ from .queue import (
     tell_some,
     with_workers,
 )
-from .submission import Schedule, submit_due
+from .submission import Schedule, submit_due, why_not
 
 if TYPE_CHECKING:
     import procrastinate
@@ -130,7 +130,7 @@ class WorkerMetrics:
         self._ended = meter.create_counter(
             "gram.runs.ended", description="Runs of this worker that ended, or wait for approval"
         )
-        self._takeovers = meter.create_counter(
+        self.takeovers = meter.create_counter(
             "gram.runs.taken_over", description="Runs of dead workers that this one went on with"
         )
         gauge("gram.runs", "{run}", "Runs of the store that have not ended", of_statuses)
@@ -142,10 +142,6 @@ class WorkerMetrics:
     def ended(self, row: RunRow) -> None:
         """Count a run that has ended, or waits for approval."""
         self._ended.add(1, {"status": row.status, "gen_ai.agent.name": row.facts.agent})
-
-    def taken_over(self) -> None:
-        """Count a run whose worker has died."""
-        self._takeovers.add(1)
 
 
 _ONE_LOOK: Final = LOOK / 2  # seconds after a look for all in which no other is made
@@ -291,7 +287,7 @@ class Looks:
         for name, run in self._queue.database.execute(SQL["queues"]):
             if name in self.queues or name in self._left or not (found := self._read(run)):
                 continue
-            if reason := self._driver.why_not(found):
+            if reason := why_not(found, self._driver.library, self._driver.match):
                 self.leave(name, run, LaterError(reason, 0.0, is_elsewhere=True))
             else:
                 self.queues.append(name)

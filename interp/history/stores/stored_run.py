@@ -57,9 +57,6 @@ class StoredRun:
     _stopped_by: str | None = field(default=None, init=False)
     _writing: Lock = field(factory=Lock, init=False)
 
-    def __repr__(self) -> str:
-        return f"StoredRun({self.store!r}, {self.id!r})"
-
     @property
     def name(self) -> str:
         """How messages name it."""
