@@ -10,7 +10,7 @@ from gram import GramEncodeError, GramError, NoPatternError, Pattern, dumps, gra
 from gram.graphs import Policy, ReconcileError, graph_of, reconcile, to_networkx
 from gram.trees import Scope
 from gram.trees.operations import walk
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import forests
 
 TEXT = """{kind: "rule"}
@@ -49,8 +49,7 @@ def test_relationships_lead_from_node_to_node() -> None:
     assert len(graph_of(parse("(a)-->()-->(b)")).nodes) == 3, "but one in a walk"
 
 
-@FEWER
-@given(forests())
+@given_few(forests())
 def test_every_pattern_has_one_shape(trees: tuple[Pattern, ...]) -> None:
     graph = graph_of(trees)
     shown = {

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from gram import GramDecodeError, Pattern, from_json, json_schema, loads_one, to_json
 from gram.grammar import terminal
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import forests
 from tests.gram.trees.test_pattern import nested_list
 from tests.interp.strategies import json_data
@@ -56,8 +56,7 @@ def test_a_map_that_looks_like_a_special_value_is_wrapped_and_properties_are_not
     assert VALIDATOR.is_valid(data)
 
 
-@FEWER
-@given(forests())
+@given_few(forests())
 def test_what_is_written_is_valid_under_the_schema(trees: tuple[Pattern, ...]) -> None:
     data = json.loads(json.dumps(to_json(trees)))
     VALIDATOR.validate(data)

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, dumps, from_json, loads, loads_one, to_json
 from gram.writing import Spelling, abridged
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import forests, patterns
 from tests.gram.texts import table
 
@@ -114,8 +114,7 @@ def test_it_is_one_short_line_and_whole_only_when_it_is_the_canonical_text(tree:
         assert loads_one(text) == tree
 
 
-@FEWER
-@given(forests(), st.sampled_from([":", "::"]), st.sampled_from("-=~"))
+@given_few(forests(), st.sampled_from([":", "::"]), st.sampled_from("-=~"))
 def test_what_is_written_as_json_or_as_text_in_any_style_reads_back_as_the_same_trees(
     trees: tuple[Pattern, ...], separator: Any, family: Any
 ) -> None:

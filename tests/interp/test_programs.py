@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from attrs import frozen
 from click.testing import CliRunner
-from hypothesis import given
 
 import lenses_ext
 from gram import Diagnostic, Document, Pattern, is_reference, loads, only_errors, pattern_at, walk
@@ -23,7 +22,7 @@ from interp.models.program_checks import check_program
 from interp.programs import the_agent, the_tools
 from interp.tools import bind_tool
 from lenses_ext import new_errors, parse_program, validate_program
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.calls import assert_linear
 from tests.interp.strategies import ABBREVIATIONS, program_texts
 from tests.paths import DATA
@@ -221,8 +220,7 @@ def test_the_tools_of_a_file_without_an_agent_are_those_at_its_top() -> None:
 # --- programs of any kind
 
 
-@FEWER
-@given(program_texts())
+@given_few(program_texts())
 def test_of_any_program_everything_says_the_same(text: str) -> None:
     document = parse_program(text, "p.gram")
     faults = check_program(document)

@@ -9,7 +9,7 @@ from hypothesis import given
 from gram import Diagnostic, GramDecodeError, Pattern, Subject, apply_fixes, check, loads, parse
 from gram.checks import CHECKS, Check, Reading, syntax_fault
 from gram.trees import Scope
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import forests, gram_texts
 from tests.gram.test_tree_sitter import is_excused, oracle_accepts
 from tests.gram.texts import ACCEPTED, table
@@ -122,8 +122,7 @@ def test_spans_lie_in_the_text_and_fixes_keep_trees_and_comments(text: str) -> N
     ]
 
 
-@FEWER
-@given(forests())
+@given_few(forests())
 def test_no_tree_makes_a_check_fail(trees: tuple[Pattern, ...]) -> None:
     assert all(fault.span is None for fault in check(trees, scopes=scope_of))
 

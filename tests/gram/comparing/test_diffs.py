@@ -22,7 +22,7 @@ from gram.comparing import (
     then,
     to_pattern,
 )
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import TreeEditor, gram_texts, patterns, tree_editors, values
 from tests.gram.texts import ACCEPTED, table
 
@@ -46,8 +46,7 @@ def versions(draw: st.DrawFn) -> tuple[Trees, Trees, Trees]:
     return first, second, draw(st.just(later(second)) | TREES | st.just(first))
 
 
-@FEWER
-@given(versions())
+@given_few(versions())
 def test_a_diff_makes_the_new_of_the_old_its_inverse_the_old_and_is_kept_as_gram_and_json(
     trees: tuple[Trees, Trees, Trees],
 ) -> None:
@@ -63,8 +62,7 @@ def test_a_diff_makes_the_new_of_the_old_its_inverse_the_old_and_is_kept_as_gram
     assert from_pattern(from_json(json.loads(json.dumps(gram.to_json(written))))) == found
 
 
-@FEWER
-@given(versions(), TREES | gram_texts().map(loads))
+@given_few(versions(), TREES | gram_texts().map(loads))
 def test_diffs_compose_in_any_order_and_refuse_or_change_another_program(
     trees: tuple[Trees, Trees, Trees], last: Trees
 ) -> None:

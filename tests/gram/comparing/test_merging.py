@@ -9,12 +9,12 @@ from typing import Literal
 
 import attrs
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from gram import GramDecodeError, GramEncodeError, Pattern, Subject, loads, parse
 from gram.comparing import merge
 from gram.reading.lexer import comments, tokens
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import TextMaker, TreeEditor, gram_texts
 from tests.gram.texts import ACCEPTED, table
 
@@ -48,8 +48,7 @@ def comments_of(text: str) -> set[str]:
 # --- laws
 
 
-@FEWER
-@given(gram_texts(), randoms)
+@given_few(gram_texts(), randoms)
 def test_a_side_that_changed_nothing_gives_the_other_byte_for_byte(
     text: str, random: Random
 ) -> None:
@@ -59,8 +58,7 @@ def test_a_side_that_changed_nothing_gives_the_other_byte_for_byte(
     assert merge(text, other, other).text() == other
 
 
-@FEWER
-@given(gram_texts() | st.sampled_from([*ACCEPTED.values()]), randoms)
+@given_few(gram_texts() | st.sampled_from([*ACCEPTED.values()]), randoms)
 def test_what_is_merged_can_be_read_and_so_can_each_side_of_every_conflict(
     text: str, random: Random
 ) -> None:
@@ -70,8 +68,7 @@ def test_what_is_merged_can_be_read_and_so_can_each_side_of_every_conflict(
         loads(merged.taking(side))
 
 
-@FEWER
-@given(gram_texts(), randoms)
+@given_few(gram_texts(), randoms)
 def test_the_comments_of_both_sides_survive_where_nothing_is_removed(
     text: str, random: Random
 ) -> None:
@@ -158,8 +155,7 @@ def in_any_order(trees: Trees) -> object:
     return sorted(repr((tree.value, in_any_order(tree.elements))) for tree in trees)
 
 
-@FEWER
-@given(randoms)
+@given_few(randoms)
 def test_a_merge_without_conflicts_has_the_changes_of_both_sides(random: Random) -> None:
     text = NamedTexts(random).document()
     base = loads(text)

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, Symbol, dumps, loads, loads_one, parse, walk
 from gram.comparing import AsWritten, Bound, QueryError, find_matches, rewrite
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import forests, gram_texts
 from tests.gram.texts import table
 
@@ -86,8 +86,7 @@ def _escaped(name: str) -> str:
     return f"_{name}" if name.startswith("_") else name
 
 
-@FEWER
-@given(st.data(), forests())
+@given_few(st.data(), forests())
 def test_a_tree_is_found_by_less_of_it_in_another_order_and_by_the_hole_that_is_anything(
     data: st.DataObject, trees: tuple[Pattern, ...]
 ) -> None:
@@ -130,8 +129,7 @@ def test_what_cannot_be_made_is_refused(pattern: str, new: str, text: str, messa
         rewritten(pattern, new, text)
 
 
-@FEWER
-@given(st.data(), gram_texts())
+@given_few(st.data(), gram_texts())
 def test_the_pattern_itself_changes_nothing(data: st.DataObject, text: str) -> None:
     trees = parse(text).patterns
     for tree in trees:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from hypothesis import given
 from rich.text import Text
 
 from gram import Pattern, Subject, dumps, graph_of, highlighted, html_of, loads_one, origin, parse
 from gram.comparing import diff
 from gram.display import notebook_form
 from gram.showing import Presentation, present
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import patterns
 
 
-@FEWER
-@given(patterns())
+@given_few(patterns())
 def test_the_pieces_are_the_text(tree: Pattern) -> None:
     text = dumps(tree)
     assert "".join(piece for _, piece in highlighted(text)) == text

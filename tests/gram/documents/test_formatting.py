@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from gram import Pattern, dumps, format_text, loads, loads_one, parse
 from gram.documents import format_changes, formatting
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import forests, gram_texts
 from tests.gram.texts import ACCEPTED
 from tests.paths import DATA
@@ -28,8 +28,7 @@ def test_the_layout_is_the_golden_one(before: Path) -> None:
     assert format_text(expected) == expected
 
 
-@FEWER
-@given(gram_texts() | forests().map(dumps), st.sampled_from([100, 40, 15]))
+@given_few(gram_texts() | forests().map(dumps), st.sampled_from([100, 40, 15]))
 def test_trees_and_comments_stay_and_a_second_time_changes_nothing(text: str, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(formatting, "WIDTH", width)
@@ -120,8 +119,7 @@ def test_a_new_pattern_of_a_text_begins_a_line_as_it_did() -> None:
     assert new == f"[a   |x]\n{LAID_OUT}\n"
 
 
-@FEWER
-@given(gram_texts(), forests() | gram_texts().map(loads), st.sampled_from([100, 30]))
+@given_few(gram_texts(), forests() | gram_texts().map(loads), st.sampled_from([100, 30]))
 def test_trees_and_comments_stay_and_what_fits_is_left_alone(
     text: str, trees: tuple[Pattern, ...], width: int
 ) -> None:

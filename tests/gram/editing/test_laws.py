@@ -12,7 +12,7 @@ from hypothesis import assume, given, strategies as st
 import gram
 from gram import Document, GramEncodeError, Pattern, Span, Subject, loads, parse, pattern_at, walk
 from gram.writing import Spelling
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 from tests.gram.texts import ACCEPTED, table
 
@@ -41,8 +41,7 @@ STYLES = [
 ]
 
 
-@FEWER
-@given(
+@given_few(
     gram_texts() | st.sampled_from([*ACCEPTED.values()]),
     tree_editors(),
     st.none() | st.sampled_from(STYLES),
@@ -233,8 +232,7 @@ def stands_in_walk(document: Document, path: tuple[int, ...]) -> bool:
 # --- law 5: no history
 
 
-@FEWER
-@given(gram_texts(), tree_editors())
+@given_few(gram_texts(), tree_editors())
 def test_the_text_does_not_depend_on_the_edits_in_between(text: str, editor: TreeEditor) -> None:
     document = chained = parse(text)
     for _ in range(2):

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from gram import GramEncodeError, Pattern, Subject, operations, pattern_at, walk, walk_up
 from gram.trees.operations import Tree, duplicate, extend
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import patterns
 
 
@@ -18,8 +18,7 @@ def labelled(subject: Subject) -> Subject:
     return evolve(subject, labels=subject.labels | {"New"})
 
 
-@FEWER
-@given(patterns())
+@given_few(patterns())
 def test_mapping_keeps_what_did_not_change_and_twice_is_the_composition(tree: Pattern) -> None:
     twice = operations.map(labelled, operations.map(renamed, tree))
     top = operations.map(
@@ -49,8 +48,7 @@ def test_both_walks_meet_every_pattern_once_at_its_path(tree: Pattern) -> None:
     assert operations.para(lambda here, below: Pattern(here.value, below), tree) == tree
 
 
-@FEWER
-@given(patterns(3), patterns(3), patterns(3))
+@given_few(patterns(3), patterns(3), patterns(3))
 def test_combining_is_associative_with_an_associative_join(
     one: Pattern, two: Pattern, three: Pattern
 ) -> None:

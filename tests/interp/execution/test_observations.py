@@ -9,13 +9,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 import interp
 from gram import Pattern, parse
 from interp.execution import AgentFinished, AgentStarted
 from interp.history import from_pattern, to_pattern
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.interp.execution.test_runs_of_workflows import BOSS, call
 from tests.interp.machine.test_any_order import Replies, library_of, read, workflows
 
@@ -159,8 +159,7 @@ def test_a_run_that_goes_on_shows_first_what_is_under_way() -> None:
     assert passages(seen) == [(True, (0, 0), "helper"), (False, (0, 0), "helper")]
 
 
-@FEWER
-@given(workflows().map(read), st.randoms(use_true_random=False), st.booleans())
+@given_few(workflows().map(read), st.randoms(use_true_random=False), st.booleans())
 def test_what_begins_ends_once_inside_what_is_around_it(
     program: Pattern, random: Random, later: bool
 ) -> None:

@@ -8,14 +8,14 @@ from random import Random
 from typing import Any
 
 import attrs
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, strategies as st
 from pyrsistent import pmap
 
 from gram import GramError, Pattern, parse
 from interp import Tool, ToolLibrary, Usage, begin, machine
 from interp.machine.messages import AssistantRole, Message, ToolCall, UserRole
 from lenses_ext import resolve
-from tests.by_day import FEWER
+from tests.by_day import given_few
 
 ANSWER = "[:Answer:String {enum: ['yes', 'no']}]"
 LOOK = '[look:Tool {description: "Looks"} | ()==>(::Any)]'
@@ -120,8 +120,7 @@ def without_counts(state: machine.State) -> machine.State:
     return attrs.evolve(state, run=run, frame=frame)
 
 
-@FEWER
-@given(workflows().map(read), st.randoms(use_true_random=False), st.data())
+@given_few(workflows().map(read), st.randoms(use_true_random=False), st.data())
 def test_after_one_failure_only_what_was_used_depends_on_the_order(
     program: Pattern, random: Random, data: st.DataObject
 ) -> None:
@@ -160,8 +159,7 @@ def _names(pattern: Pattern) -> list[str]:
     return [pattern.value.identity, *inside]
 
 
-@FEWER
-@given(workflows().map(read), st.randoms(use_true_random=False))
+@given_few(workflows().map(read), st.randoms(use_true_random=False))
 def test_any_order_of_answers_and_both_pumps_end_in_the_same_state(
     program: Pattern, random: Random
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, note, strategies as st
+from hypothesis import note, strategies as st
 
 from gram import Pattern, write_value
 from interp import ToolLibrary, create_tool, run
@@ -21,7 +21,7 @@ from lenses_ext import (
     workflow_of,
 )
 from lenses_ext.schemas import json_literal, same_json
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.strategies import json_values
 from tests.lenses_ext.workflow_strategies import well_typed_workflows
 
@@ -64,8 +64,7 @@ def _result_of(spec: Pattern) -> Any:
     return SAMPLES[schema["type"]]
 
 
-@FEWER
-@given(well_typed_workflows(), st.integers(0, 1))
+@given_few(well_typed_workflows(), st.integers(0, 1))
 def test_a_workflow_without_faults_runs_without_a_type_that_does_not_fit(
     text: str, pick: int
 ) -> None:
@@ -112,8 +111,7 @@ def taken(text: str, said: Any) -> list[str]:
     return names
 
 
-@FEWER
-@given(st.lists(json_values(), min_size=1, max_size=5), st.data())
+@given_few(st.lists(json_values(), min_size=1, max_size=5), st.data())
 def test_an_answer_with_an_arrow_of_its_own_is_covered_and_takes_that_arrow(
     options: list[Any], data: st.DataObject
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 import interp
 from gram import Pattern, loads_one, parse
@@ -17,7 +17,7 @@ from interp.machine import CallModel, ModelReplied, Request, fold, pending, star
 from interp.machine.requests import INSTRUCTION
 from interp.models import check_program
 from interp.tools import ToolLibrary
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.interp.model_server import completion, tool_calls
 
 AGENT = """
@@ -195,8 +195,9 @@ def test_an_unknown_window_is_one_message() -> None:
         run(agent("compactAt: 0.5"), "hi", TOOLS, model=ScriptedModel(["Hi"]))
 
 
-@FEWER
-@given(st.lists(st.text(min_size=1, max_size=300), min_size=1, max_size=6), st.integers(50, 400))
+@given_few(
+    st.lists(st.text(min_size=1, max_size=300), min_size=1, max_size=6), st.integers(50, 400)
+)
 def test_every_message_is_kept_whatever_is_said(texts: list[str], window: int) -> None:
     context = ConversationContext()
     for text in texts:

@@ -15,7 +15,7 @@ from interp import ApprovalNeeded, File, ScriptedModel, ToolLibrary, ask_all, lo
 from interp.history import RecordedRun
 from interp.views import Interval, facts, interval_plot, page, run_page, table
 from lenses_ext import parse_program
-from tests.by_day import FEWER
+from tests.by_day import FEWER, given_few
 from tests.gram.display.test_markup import HOSTILE, Reader
 from tests.interp.model_server import tool_calls
 from tests.interp.views.browser import PHONE, WIDE, Browser, a_browser, needs_a_browser
@@ -249,8 +249,7 @@ numbers = st.floats(-1e12, 1e12)
 @example([("a", 0.0, 0.0, 5e-324)], None)  # next to nothing
 @example([("a", 1e-305, 1e-305, 1e-305)], None)
 @example([("a", 1e12, 1e12, 1e12 + 1e-4)], None)
-@FEWER
-@given(st.lists(st.tuples(st.text(), numbers, numbers, numbers)), numbers | st.none())
+@given_few(st.lists(st.tuples(st.text(), numbers, numbers, numbers)), numbers | st.none())
 def test_any_intervals_can_be_plotted(
     rows: list[tuple[str, float, float, float]], mark: float | None
 ) -> None:

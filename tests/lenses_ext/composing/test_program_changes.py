@@ -11,7 +11,7 @@ from lenses_ext.composing import ProgramChange, changes, level_of
 from lenses_ext.schemas import differences
 from lenses_ext.signatures import result_schema
 from lenses_ext.strategies import programs
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import TreeEditor, gram_texts, tree_editors
 from tests.gram.texts import ACCEPTED
 from tests.lenses_ext.strategies import signature_texts
@@ -84,8 +84,7 @@ def test_a_notebook_shows_changes_as_a_table_and_never_takes_them_as_html() -> N
     assert none["text/plain"] == "nothing has changed"
 
 
-@FEWER
-@given(signature_texts(), signature_texts())
+@given_few(signature_texts(), signature_texts())
 def test_what_breaks_a_caller_or_a_function_is_never_told_as_compatible(old: str, new: str) -> None:
     one, other = (create_tool_specification("t", "D.", each) for each in (old, new))
     schemas = view(tool_spec_schema, one), view(tool_spec_schema, other)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, strategies as st
 
 from gram import Document, Pattern, loads, loads_one, only_errors
 from lenses_ext import (
@@ -22,13 +22,12 @@ from lenses_ext import (
 from lenses_ext.composing.sharing import share_definition, share_tool
 from lenses_ext.names import Project, find_runnables, load_project
 from lenses_ext.optics import view
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.strategies import TOOL_NAMES, VALID_AGENT, linked_programs, programs
 from tests.paths import DATA
 
 
-@FEWER
-@given(programs(), st.sampled_from(TOOL_NAMES))
+@given_few(programs(), st.sampled_from(TOOL_NAMES))
 def test_agents_have_the_same_tools_whether_shared_or_not(
     program: tuple[Pattern, ...], name: str
 ) -> None:
@@ -209,8 +208,7 @@ def test_what_cannot_be_in_one_text_is_refused_with_the_places(tmp_path: Path) -
         bundle(project)
 
 
-@FEWER
-@given(linked_programs(), linked_programs())
+@given_few(linked_programs(), linked_programs())
 def test_each_agent_of_a_bundle_is_what_it_is_in_the_files(
     tmp_path_factory: pytest.TempPathFactory, some: list[str], others: list[str]
 ) -> None:

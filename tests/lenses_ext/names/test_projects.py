@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 import lenses_ext as ext
 from gram import Document, GramDecodeError, Pattern, dumps, only_errors, parse
 from lenses_ext import ProgramError, agent_diagnostics, load_project, resolve, validate_program
 from lenses_ext.names import find_runnables
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.conftest import Written
 from tests.lenses_ext.strategies import linked_programs
 from tests.paths import cases
@@ -308,8 +308,7 @@ def test_documents_that_are_given_are_meant_instead_of_the_files(written: Writte
 # --- one file, and the same in several
 
 
-@FEWER
-@given(linked_programs(), st.data())
+@given_few(linked_programs(), st.data())
 def test_definitions_in_files_of_their_own_mean_what_they_mean_in_one(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject
 ) -> None:

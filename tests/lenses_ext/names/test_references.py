@@ -16,7 +16,7 @@ from lenses_ext.language import tool_spec_of
 from lenses_ext.names import Program, definitions_of, shared_tools, uses
 from lenses_ext.signatures import result_schema, type_signature_to_json_schema, write_program
 from lenses_ext.workflows import handoffs
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.strategies import programs
 from tests.paths import cases
 
@@ -170,8 +170,7 @@ def test_what_is_to_be_read_first_says_what_reads_it(given: Any, told: str) -> N
             call(given)
 
 
-@FEWER
-@given(programs())
+@given_few(programs())
 def test_a_resolved_agent_of_a_valid_program_is_valid(program: tuple[Pattern, ...]) -> None:
     for agent in find_agents(program):
         resolved = resolve(program, agent.value.identity)

@@ -8,13 +8,13 @@ from functools import reduce
 from random import Random
 from typing import TypeAlias
 
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 import lenses_ext as ext
 from gram import Document, loads_one, replace_at
 from gram.trees import Pattern, TreePath, walk
 from lenses_ext import Model, agent_description, agent_instruction, agent_tool_specs, put, view
-from tests.by_day import FEWER
+from tests.by_day import given_few
 
 Patterns: TypeAlias = tuple[Pattern, ...]
 
@@ -130,8 +130,7 @@ class Story:
             assert f"// opening {n}\n" in inside
 
 
-@FEWER
-@given(st.randoms(use_true_random=True), st.integers(1, 12))
+@given_few(st.randoms(use_true_random=True), st.integers(1, 12))
 def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
     story = Story(random)
     document = ext.parse_program(story.text)

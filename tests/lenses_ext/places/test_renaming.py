@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, strategies as st
 
 from gram import Pattern, operations, walk
 from lenses_ext import PathError, ProgramError, parse_program, rename, resolve, write_program
@@ -17,7 +17,7 @@ from lenses_ext.names import Definition, Program, uses
 from lenses_ext.places import mentions, named_at
 from lenses_ext.places.place import write_path
 from lenses_ext.strategies import programs
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.paths import DATA, cases
 
 PROGRAM = (DATA / "renaming.gram").read_text("utf-8")
@@ -60,8 +60,7 @@ def _path_of(program: Program, each: Definition) -> str:
     return write_path([around.name, list_of, each.name])
 
 
-@FEWER
-@given(st.data(), programs())
+@given_few(st.data(), programs())
 def test_the_resolved_program_has_the_other_name_and_the_way_back_gives_the_same_bytes(
     data: st.DataObject, patterns: tuple[Pattern, ...]
 ) -> None:

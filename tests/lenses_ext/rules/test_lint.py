@@ -8,14 +8,13 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from gram import Diagnostic, Pattern, apply_fixes, check
 from interp.models import lint_program
 from lenses_ext import parse_program, write_program
 from lenses_ext.names import program_scopes
 from lenses_ext.rules import LINT_CHECKS, with_levels
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.strategies import agent_forests, programs
 from tests.paths import DATA
 
@@ -62,8 +61,7 @@ def test_what_has_a_fix_is_fixed(row: dict[str, Any]) -> None:
     assert found_in(after) == ()
 
 
-@FEWER
-@given(programs() | agent_forests())
+@given_few(programs() | agent_forests())
 def test_lint_of_any_program_raises_nothing_and_places_what_it_finds(
     patterns: tuple[Pattern, ...],
 ) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from gram import Pattern, Subject, check, dumps, loads_one, parse, replace_at, walk
 from gram.diagnostics import only_errors
 from lenses_ext import validate_agent_pattern, validate_program, validate_tool_spec_pattern
 from lenses_ext.names import program_scopes
 from lenses_ext.rules import PROGRAM_CHECKS, new_errors
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.strategies import agent_forests, programs
 from tests.paths import cases
 
@@ -63,14 +63,12 @@ def test_a_fault_of_a_shared_tool_is_reported_once_whether_read_or_made() -> Non
     assert (fault.code, fault.path) == ("empty-description", (2, "description"))
 
 
-@FEWER
-@given(programs())
+@given_few(programs())
 def test_a_valid_program_has_no_errors(program: tuple[Pattern, ...]) -> None:
     assert only_errors(validate_program(program)) == ()
 
 
-@FEWER
-@given(agent_forests())
+@given_few(agent_forests())
 def test_any_patterns_can_be_validated(patterns: tuple[Pattern, ...]) -> None:
     for fault in validate_program(patterns):
         here = patterns
@@ -79,8 +77,7 @@ def test_any_patterns_can_be_validated(patterns: tuple[Pattern, ...]) -> None:
             here = here[step].elements
 
 
-@FEWER
-@given(programs() | agent_forests(), st.data())
+@given_few(programs() | agent_forests(), st.data())
 def test_judging_an_edit_where_it_can_matter_misses_no_error(
     patterns: tuple[Pattern, ...], data: st.DataObject
 ) -> None:

@@ -7,13 +7,13 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, note
+from hypothesis import note
 
 from gram import Diagnostic, Document, check, only_errors
 from lenses_ext import agent_diagnostics, new_errors, parse_program, validate_program, write_program
 from lenses_ext.names import program_scopes, resolve
 from lenses_ext.rules import PROGRAM_CHECKS
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.workflow_strategies import well_typed_workflows
 from tests.paths import cases
 
@@ -92,8 +92,7 @@ def test_an_edit_is_refused_for_the_faults_that_it_adds(row: dict[str, Any]) -> 
     assert {each.code for each in new_errors(right, edited)} == told
 
 
-@FEWER
-@given(well_typed_workflows())
+@given_few(well_typed_workflows())
 def test_a_well_typed_workflow_has_no_fault(text: str) -> None:
     note(text)
     document = parse_program(text)

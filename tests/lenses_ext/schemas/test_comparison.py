@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from lenses_ext.schemas import differences, resolve_ref
 from lenses_ext.schemas.canonical_form import canonical
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.strategies import parameter_schemas
 from tests.paths import DATA
 
@@ -244,8 +244,7 @@ def changed(draw: st.DrawFn, schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("result", [False, True], ids=["arguments", "results"])
-@FEWER
-@given(small_schemas(), st.data(), st.lists(small_values(), min_size=1, max_size=8))
+@given_few(small_schemas(), st.data(), st.lists(small_values(), min_size=1, max_size=8))
 def test_what_one_side_promises_the_other_accepts(
     result: bool, promised: Any, data: st.DataObject, values: list[Any]
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from interp.json_text import write_json
 from lenses_ext.schemas import json_values, read_yaml
-from tests.by_day import FEWER
+from tests.by_day import given_few
 
 texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")))
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -22,8 +22,7 @@ values = st.recursive(
 )
 
 
-@FEWER
-@given(values)
+@given_few(values)
 def test_what_another_writer_writes_is_read_as_it_was(value: object) -> None:
     assert read_yaml(yaml.safe_dump(value, allow_unicode=True)) == value
 

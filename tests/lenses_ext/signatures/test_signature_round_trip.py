@@ -4,7 +4,7 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import example, given
+from hypothesis import example
 from tree_sitter import Language, Parser
 from tree_sitter_gram import language
 
@@ -20,7 +20,7 @@ from lenses_ext import (
 from lenses_ext.signatures import signature_elements
 from lenses_ext.signatures.values import TypeSignature
 from lenses_ext.signatures.writer import agent_style, signature_patterns
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.strategies import forests
 from tests.lenses_ext.strategies import json_schemas, parameter_schemas, type_signatures
 from tests.paths import DATA
@@ -49,8 +49,7 @@ def tree_sitter_accepts(text: str) -> bool:
     return not _TREE_SITTER.parse(text.encode()).root_node.has_error
 
 
-@FEWER
-@given(parameter_schemas())
+@given_few(parameter_schemas())
 def test_a_schema_comes_back_from_its_signature_which_is_gram_for_every_parser(
     schema: dict[str, Any],
 ) -> None:
@@ -68,8 +67,7 @@ def test_a_schema_comes_back_from_its_signature_which_is_gram_for_every_parser(
     assert signature_patterns(signature) == loads(text)
 
 
-@FEWER
-@given(type_signatures())
+@given_few(type_signatures())
 def test_a_signature_made_by_hand_means_the_same_once_written(signature: TypeSignature) -> None:
     text = write_type_signature(signature)
     read = lenses_ext.parse_type_signature(text)
@@ -82,8 +80,7 @@ def test_a_signature_made_by_hand_means_the_same_once_written(signature: TypeSig
 REFERS = {"$ref": "#/properties/b", "default": 1}
 
 
-@FEWER
-@given(parameter_schemas(), json_schemas())
+@given_few(parameter_schemas(), json_schemas())
 @example(  # a reference leads elsewhere beside parameters
     {"type": "object", "properties": {"b": {"type": "string"}}},
     {"type": "object", "properties": {"a": REFERS, "b": {"type": "integer"}}},
@@ -125,8 +122,7 @@ def test_the_signature_text_reads_back_as_the_elements() -> None:
     assert signature_elements(text) == tool.elements
 
 
-@FEWER
-@given(forests())
+@given_few(forests())
 def test_any_program_reads_back(trees: tuple[Pattern, ...]) -> None:
     agent = Pattern(Subject("a", {"Agent"}), [Pattern(Subject("t", {"Tool"}), trees), *trees])
     text = gram.dumps(agent, style=agent_style)

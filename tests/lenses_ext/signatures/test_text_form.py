@@ -1,12 +1,12 @@
 """The text form has a grammar made of gram's tokens, and says what a path says."""
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from gram.grammar import compile_grammar, digest, load_grammar, table_of
 from lenses_ext import parse_type_signature, result_schema, type_signature_to_json_schema
 from lenses_ext.signatures.text_form import _GRAMMAR, _Builder, is_text_form
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.gram.reading.test_grammar import conflicts_of
 from tests.gram.strategies import names
 
@@ -40,8 +40,7 @@ types = st.sampled_from([
 ])  # fmt: skip
 
 
-@FEWER
-@given(st.lists(st.tuples(names().filter(str.isprintable), types), max_size=4))
+@given_few(st.lists(st.tuples(names().filter(str.isprintable), types), max_size=4))
 def test_a_text_form_says_what_the_path_says(
     members: list[tuple[str, tuple[str, str, str]]],
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from interp import ConfigurationError, ab
 from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
@@ -15,7 +15,7 @@ from interp.evaluation.experiments import Score
 from interp.evaluation.experiments.report import report
 from interp.machine import Usage
 from lenses_ext import parse_program
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.interp.evaluation.experiments.worlds import PROGRAM, arm, cases, failing, right, wrong
 
 
@@ -47,8 +47,7 @@ def nothing_is_seen(found: Experiment) -> bool:
     return not any(shown) and "%" not in found.table() and "Arms" not in report(found)
 
 
-@FEWER
-@given(st.integers(1, 30), st.integers(1, 4))
+@given_few(st.integers(1, 30), st.integers(1, 4))
 def test_no_more_runs_than_the_budget_has_and_none_is_run_twice(runs: int, jobs: int) -> None:
     arms = {"a": arm(right), "b": arm(wrong)}
 

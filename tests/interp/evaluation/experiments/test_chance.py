@@ -29,7 +29,7 @@ from interp.evaluation.experiments.chance import (
     tango,
     wilson,
 )
-from tests.by_day import FEWER
+from tests.by_day import given_few
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,7 @@ def test_equal_rates_are_told_apart_in_at_most_one_of_twenty(runs: int, rate: fl
     assert power_of_fisher(runs, rate, rate) <= 0.05 + 1e-9
 
 
-@FEWER
-@given(st.integers(1, 8), st.data())
+@given_few(st.integers(1, 8), st.data())
 def test_the_power_is_that_of_the_test(runs: int, data: st.DataObject) -> None:
     one, two = data.draw(RATES), data.draw(RATES)
     chance = sum(

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from interp import Case, ConfigurationError, File, ValidationError
 from interp.evaluation.improving.changes import Changeable, Leaks, diff_of
 from lenses_ext import Project, parse_program
-from tests.by_day import FEWER
+from tests.by_day import given_few
 
 SOURCE = """\
 // Kept, every byte of it.
@@ -53,8 +53,7 @@ def test_texts_and_values_change_by_their_paths() -> None:
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 
 
-@FEWER
-@given(TEXTS.filter(str.strip), TEXTS.filter(str.strip))
+@given_few(TEXTS.filter(str.strip), TEXTS.filter(str.strip))
 def test_every_byte_outside_of_what_may_change_stays(instruction: str, description: str) -> None:
     changeable = Changeable.of(program(), PATHS)
     texts = {"desk.instruction": instruction, "desk.tools.find.description": description}

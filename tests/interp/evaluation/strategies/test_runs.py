@@ -22,7 +22,7 @@ from interp import (
 from interp.evaluation.strategies import check_runs, libraries, models, runs
 from interp.history import RecordedRun
 from interp.machine import Status, ToolReturned, fold
-from tests.by_day import FEWER
+from tests.by_day import given_few
 
 SHOP = loads_one(
     """
@@ -87,8 +87,7 @@ def test_a_drawn_run_is_what_its_events_fold_to(drawn: RecordedRun) -> None:
     assert fold(drawn.first, drawn.events[:1]) == (drawn.steps or [drawn])[0].state
 
 
-@FEWER
-@given(runs(SHOP, hostile=False, policy=ApprovalPolicy(otherwise="ask")))
+@given_few(runs(SHOP, hostile=False, policy=ApprovalPolicy(otherwise="ask")))
 def test_where_nobody_is_hostile_only_denials_are_errors(drawn: RecordedRun) -> None:
     assert all("denied" in call.error for call in drawn.tools_used if call.error)
     assert drawn.state.status in (Status.DONE, Status.LIMITED)
@@ -178,8 +177,7 @@ def test_tools_that_keep_something_are_made_anew_for_each_run() -> None:
 
         return ToolLibrary.of(pay)
 
-    @FEWER
-    @given(runs(SHOP, fresh, hostile=False))
+    @given_few(runs(SHOP, fresh, hostile=False))
     def look(drawn: RecordedRun) -> None:
         results = [call.result for call in drawn.tools_used if call.tool_name == "pay"]
         assert results.count(True) == min(len(results), 1)  # in any order, where both are at once
@@ -203,8 +201,7 @@ def test_what_does_not_fit_or_is_no_program_is_refused_before_anything_is_drawn(
         find(models(WORKFLOW), lambda _: True)
 
 
-@FEWER
-@given(libraries(SHOP), models(SHOP))
+@given_few(libraries(SHOP), models(SHOP))
 def test_whatever_models_and_tools_do_only_our_errors_escape(
     library: ToolLibrary, model: object
 ) -> None:

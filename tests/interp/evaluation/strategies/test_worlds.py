@@ -16,7 +16,7 @@ from interp.machine import validate_tool_args
 from interp.machine.contracts import accepts
 from lenses_ext import result_schema, tool_spec_schema, view
 from lenses_ext.strategies import tool_specs
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.lenses_ext.strategies import signature_texts
 
 TOOLS = tool_specs(signatures=signature_texts()) | tool_specs()
@@ -93,8 +93,7 @@ STRICT = ["(a::Int)==>(b::Text)==>(::String)", "(n::Integer)==>(::Any)"]
 REFUSING = tool_specs(signatures=st.sampled_from(STRICT))
 
 
-@FEWER
-@given(REFUSING.flatmap(lambda tool: st.tuples(st.just(tool), broken_arguments_of(tool))))
+@given_few(REFUSING.flatmap(lambda tool: st.tuples(st.just(tool), broken_arguments_of(tool))))
 def test_broken_arguments_are_refused(drawn: tuple[Pattern, dict[str, Any]]) -> None:
     tool, arguments = drawn
     with pytest.raises(ValidationError):

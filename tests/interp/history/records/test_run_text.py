@@ -19,7 +19,7 @@ from interp.history.records import Replayer, read_run, read_turns, run_text, tur
 from interp.machine import ModelReplied, Resumed, State, ToolReturned, start, step
 from interp.programs import the_agent
 from lenses_ext import Model, agent_instruction, over
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.interp.history.replaying.test_timeline import recorded
 from tests.interp.machine.test_any_order import read, workflows
 from tests.paths import tables
@@ -45,16 +45,14 @@ def comes_back(state: State) -> None:
     found.check()
 
 
-@FEWER
-@given(runs(AGENT, policy=ApprovalPolicy([interp.ApprovalRule("ask", "send", {"to": "*"})])))
+@given_few(runs(AGENT, policy=ApprovalPolicy([interp.ApprovalRule("ask", "send", {"to": "*"})])))
 def test_every_run_comes_back_equal_from_its_text(drawn: RecordedRun) -> None:
     comes_back(drawn.state)
     if drawn.state.status is not machine.Status.DONE:
         comes_back(step(drawn.state, Resumed(Limits(), policy=ApprovalPolicy())).state)
 
 
-@FEWER
-@given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 60))
+@given_few(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 60))
 def test_every_run_of_a_workflow_comes_back_equal_from_its_text(
     program: Pattern, random: Random, stops_after: int
 ) -> None:
@@ -204,8 +202,7 @@ def test_any_other_text_is_refused_with_an_error_of_ours(data: st.DataObject) ->
 # --- a replayer gives for each event what the machine gave
 
 
-@FEWER
-@given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
+@given_few(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
 def test_a_replayer_is_the_machine(program: Pattern, random: Random, stops_after: int) -> None:
     drawn = recorded(program, random, stops_after)
     replayer, before = Replayer(drawn.first), drawn.first

@@ -12,7 +12,7 @@ from time import sleep
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 import interp
 from gram import Pattern, dumps, loads_one
@@ -34,7 +34,7 @@ from interp.machine import CallFailed, CallModel, CallTool, Effect, start, waits
 from interp.models import price_of
 from interp.views import run_page, summary
 from lenses_ext import Model, parse_program
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.interp.counting import counting
 from tests.interp.execution.test_recording import AGENT, CALLS
 from tests.interp.machine.test_any_order import answer, read, workflows
@@ -213,8 +213,7 @@ def walk(entries: tuple[Entry, ...], around: tuple[Entry, ...] = ()) -> Iterator
         yield from walk(each.children, (*around, each))
 
 
-@FEWER
-@given(workflows().map(read), st.randoms(use_true_random=False), st.integers(1, 60))
+@given_few(workflows().map(read), st.randoms(use_true_random=False), st.integers(1, 60))
 def test_no_entry_is_lost_or_there_twice_and_what_has_ended_stays_as_it_was_shown(
     program: Pattern, random: Random, stops_after: int
 ) -> None:

@@ -27,7 +27,7 @@ from interp.machine.effects import Request
 from interp.machine.messages import empty_context
 from lenses_ext import Model, Settings, json_schema_to_type_signature, tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.lenses_ext import strategies as strategies
 
@@ -60,8 +60,7 @@ def accepts(schema: Any, value: Any, root: Any) -> bool:
     return jsonschema_rs.is_valid({**schema, "$defs": root["$defs"]}, value)
 
 
-@FEWER
-@given(strategies.strict_arguments())
+@given_few(strategies.strict_arguments())
 def test_a_tool_receives_what_was_meant(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
     schema, args = case
     given_ = as_strict_models_give(schema, args, schema)

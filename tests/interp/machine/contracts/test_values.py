@@ -8,13 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from gram import Pattern, loads_one
 from interp import ValidationError, begin, run
 from interp.machine import validate_tool_args
 from interp.machine.contracts.values import response_format
-from tests.by_day import FEWER
+from tests.by_day import given_few
 from tests.interp.model_server import ModelServer
 from tests.lenses_ext import strategies as strategies
 
@@ -68,8 +67,7 @@ def defaults(schema: Any) -> list[Any]:
     return [*own, *(each for below in schema.values() for each in defaults(below))]
 
 
-@FEWER
-@given(strategies.strict_arguments())
+@given_few(strategies.strict_arguments())
 def test_valid_arguments_come_back_with_nothing_lost_and_defaults_added(
     case: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
