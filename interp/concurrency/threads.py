@@ -187,6 +187,7 @@ class _Workers:
 
     def release(self, work: _Work) -> None:
         """Count some work no longer: it has ended, or is left behind."""
+        work.turn.cancel()  # if it still waits for it
         self._working.discard(ref(work))
         self._give_turns_elsewhere()
 
@@ -216,7 +217,9 @@ class _Workers:
                 self._waiting.appendleft(work)
             elif work.turn.set_running_or_notify_cancel():
                 work.turn.set_result(None)
-            del work  # where nobody waits for it any more, its place is free
+            else:  # nobody waits for it, though its error may still be looked at and hold it
+                self._working.discard(ref(work))
+            del work  # where Ctrl-C has cut it off, its place is free
 
 
 _workers = _Workers()

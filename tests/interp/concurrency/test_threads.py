@@ -102,6 +102,24 @@ def test_a_call_that_waits_for_its_turn_is_not_made_when_it_is_cancelled() -> No
     assert called == []
 
 
+def test_calls_cancelled_while_they_waited_have_no_place_though_their_errors_are_kept() -> None:
+    hang = threading.Event()
+
+    async def crowded() -> tuple[list[object], int]:
+        hanging = [asyncio.ensure_future(call_in_thread(hang.wait)) for _ in range(MOST_THREADS)]
+        await asyncio.sleep(0.05)
+        late = [asyncio.ensure_future(call_in_thread(hang.wait)) for _ in range(MOST_THREADS)]
+        await asyncio.sleep(0.01)
+        for each in late:
+            each.cancel()
+        kept = await asyncio.gather(*late, return_exceptions=True)
+        hang.set()
+        await asyncio.gather(*hanging)
+        return kept, await asyncio.wait_for(call_in_thread(lambda: 5), 10)
+
+    assert asyncio.run(crowded())[1] == 5
+
+
 @settings(max_examples=20)
 @given(st.lists(st.integers()))
 def test_an_iterator_is_read_to_its_end_in_its_order(items: list[int]) -> None:
