@@ -57,6 +57,7 @@ def _table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("rehearsal.toml").read_text(encoding="utf-8"))
 
 
+@cache
 def _listed(kind: str) -> frozenset[str]:
     return frozenset(_table()[kind].split())
 
