@@ -131,6 +131,42 @@ def _read(found: Found, access: Access) -> tuple[Tool, list[str]]:
 
 def _tool(found: Found, operation: dict[str, Json], access: Access) -> tuple[Tool, list[str]]:
     api, method, path = found.api, found.method.upper(), found.path
+    parameters, schema, unsent = _inputs(found, operation)
+    ready = documents.Operation(
+        method,
+        path,
+        parameters,
+        _server(found, operation, access),
+        *_keys_for(operation.get("security", api.root.get("security")) or [[]], access.keys),
+        access,
+    )
+
+    async def invoke(arguments: dict[str, Json]) -> Any:
+        from .calls import call  # imported late: it loads the network library
+
+        return await call(ready, arguments)
+
+    texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
+    said = "\n\n".join(dict.fromkeys(filter(None, texts)))
+    changes = method not in ("GET", "HEAD", "OPTIONS")
+    tool = Tool(
+        found.name,
+        visible(said or str(found.item.get("summary") or f"{method} {path}")),
+        schema,
+        invoke,
+        result_schema=_result(found, operation),
+        place=f"{api.place}: {found.at}",
+        once=changes,
+        hints={"sends": True} if changes else {},
+        server=api.place.partition("?")[0] if is_address(api.place) else Path(api.place).name,
+    )
+    return tool, unsent
+
+
+def _inputs(
+    found: Found, operation: dict[str, Json]
+) -> tuple[list[ApiParameter], dict[str, Json], list[str]]:
+    """What an operation takes, the schema of that, and in words what the model cannot give it."""
     schemas = documents.Schemas(found)
     properties: dict[str, Json] = {}
     required: list[str] = []
@@ -154,37 +190,9 @@ def _tool(found: Found, operation: dict[str, Json], access: Access) -> tuple[Too
     if definitions := schemas.definitions():
         root["$defs"] = definitions
     in_path = {each.name for each in parameters if each.place == "path"}
-    if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
+    if missing := {*re.findall(r"{([^}]*)}", found.path)} - in_path:
         raise found.fault(f"no parameter is declared for {{{min(missing)}}} in its path")
-    ready = documents.Operation(
-        method,
-        path,
-        parameters,
-        _server(found, operation, access),
-        *_keys_for(operation.get("security", api.root.get("security")) or [[]], access.keys),
-        access,
-    )
-
-    async def invoke(arguments: dict[str, Json]) -> Any:
-        from .calls import call  # imported late: it loads the network library
-
-        return await call(ready, arguments)
-
-    texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
-    said = "\n\n".join(dict.fromkeys(filter(None, texts)))
-    changes = method not in ("GET", "HEAD", "OPTIONS")
-    tool = Tool(
-        found.name,
-        visible(said or str(found.item.get("summary") or f"{method} {path}")),
-        root,
-        invoke,
-        result_schema=_result(found, operation),
-        place=f"{api.place}: {found.at}",
-        once=changes,
-        hints={"sends": True} if changes else {},
-        server=api.place.partition("?")[0] if is_address(api.place) else Path(api.place).name,
-    )
-    return tool, unsent
+    return parameters, root, unsent
 
 
 def _parameters(found: Found, operation: dict[str, Json]) -> list[dict[str, Json]]:
