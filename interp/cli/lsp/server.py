@@ -55,15 +55,30 @@ class _GramServer(LanguageServer):
         text, known = self.workspace.get_text_document(uri).source, self.files.get(uri)
         resolved = Path(path).resolve() if path else None
         self.files[uri] = OpenFile(text, resolved, self.encoding, known.last if known else None)
-        self._meanings.clear()  # another file may import this one
+        self.judge_again()
+
+    def judge_again(self) -> None:
+        """Read what files mean again, and look for faults after a pause: a file has changed."""
+        self._meanings.clear()  # another file may import the one that has changed
         if self._waiting is not None:
             self._waiting.cancel()
         self._waiting = asyncio.get_running_loop().call_later(PAUSE, self.tell_faults)
 
     def forget(self, uri: str) -> None:
         self.files.pop(uri, None)
-        self._meanings.clear()
         self._publish(uri, [])
+        self.judge_again()
+
+    async def watch(self) -> None:
+        """Ask the editor to tell which files on disk change: open ones may import them."""
+        workspace = self.client_capabilities.workspace
+        watching = workspace and workspace.did_change_watched_files
+        if watching and watching.dynamic_registration:
+            options = lsp.DidChangeWatchedFilesRegistrationOptions(
+                [lsp.FileSystemWatcher("**/*.gram")]
+            )
+            wanted = lsp.Registration("programs", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            await self.client_register_capability_async(lsp.RegistrationParams([wanted]))
 
     def file(self, uri: str) -> OpenFile:
         """A file that is open, or one that an answer leads to."""
@@ -217,7 +232,7 @@ def make_server() -> _GramServer:
 
     answer(lsp.TEXT_DOCUMENT_DID_OPEN, lambda uri, _: server.read(uri))
     answer(lsp.TEXT_DOCUMENT_DID_CHANGE, lambda uri, _: server.read(uri))
-    answer(lsp.TEXT_DOCUMENT_DID_SAVE, lambda _, __: server.tell_faults())
+    answer(lsp.TEXT_DOCUMENT_DID_SAVE, lambda _, __: server.judge_again())
     answer(lsp.TEXT_DOCUMENT_DID_CLOSE, lambda uri, _: server.forget(uri))
     answer(lsp.TEXT_DOCUMENT_RENAME, server.renamed)
     answer(lsp.TEXT_DOCUMENT_CODE_ACTION, lambda uri, asked: [*server.fixes(uri, asked.range)])
@@ -233,4 +248,10 @@ def make_server() -> _GramServer:
     answer(lsp.TEXT_DOCUMENT_FOLDING_RANGE, of_file(told.folds))
     answer(lsp.TEXT_DOCUMENT_CODE_LENS, of_file(told.lenses))
     answer(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, of_file(told.colours))
+
+    @server.feature(lsp.INITIALIZED)
+    async def begun(_: lsp.InitializedParams) -> None:
+        await server.watch()
+
+    server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda _: server.judge_again())
     return server

@@ -111,6 +111,32 @@ def test_faults_are_told_where_the_project_file_is_broken(tmp_path: Path) -> Non
     in_editor("neovim", tmp_path, work, cwd=tmp_path)
 
 
+@pytest.mark.parametrize("name", EDITORS)
+def test_an_imported_file_means_what_is_typed_and_after_that_what_is_saved(
+    name: str, tmp_path: Path
+) -> None:
+    other = TOOLS.replace("search:", "find:")
+
+    async def work(editor: Editor) -> None:
+        async def until(code: str, *, is_told: bool) -> None:
+            while (code in {each.code for each in await editor.faults()}) is not is_told:
+                pass
+
+        client, tools = editor.client, editor.uri("tools.gram")
+        editor.open(DESK)
+        editor.open(other, "tools.gram")
+        await until("undefined-reference", is_told=True)
+        closed = lsp.TextDocumentIdentifier(tools)
+        client.text_document_did_close(lsp.DidCloseTextDocumentParams(closed))
+        await until("undefined-reference", is_told=False)
+        (tmp_path / "tools.gram").write_text(other)
+        changed = lsp.FileEvent(tools, lsp.FileChangeType.Changed)
+        client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([changed]))
+        await until("undefined-reference", is_told=True)
+
+    in_editor(name, tmp_path, work)
+
+
 def test_names_lead_to_their_definitions_in_other_files(tmp_path: Path) -> None:
     async def work(editor: Editor) -> None:
         editor.open(DESK)
