@@ -24,7 +24,7 @@ from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer
 from tests.paths import DATA, EXAMPLES, ROOT
 
-COMMAND = [sys.executable, "-c", "from interp.cli import main; main()"]
+COMMAND = [sys.executable, "-m", "interp"]
 KEY = "sk-known-key-0123456789"
 HELLO = str(EXAMPLES / "hello_world.gram")
 _TABLES = tomllib.loads(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.interp.cli.process import gram, has, refused, rows, told
+from tests.interp.forked import COMMANDS
 
 TOOL = 'Tool {description: "d"}'
 DESK = f"""\
@@ -154,9 +155,11 @@ class Repository:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    """A repository in which ``gram git install`` was run."""
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository in which ``gram git install`` was run, with the command on the path."""
     made = Repository(tmp_path)
+    COMMANDS.written(tmp_path / ".git" / "gram")
+    monkeypatch.setenv("PATH", f"{tmp_path / '.git'}:{os.environ['PATH']}")
     assert gram("git", "install", cwd=tmp_path).returncode == 0
     return made
 
