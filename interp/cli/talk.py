@@ -235,8 +235,7 @@ class Talk:
         is_streaming: bool = False,
         reloads: bool = False,
     ) -> None:
-        self._held = ExitStack()
-        self._spending = self._held.enter_context(options.watched())
+        options.show_logs()
         self._options, self._is_chat = options, is_chat
         self._file, self._given_tools = file, options.library()
         files = self._read()
@@ -257,9 +256,11 @@ class Talk:
         self._unanswered: Given | None = None
         self.attached: tuple[File, ...] = ()
         self._is_anew = False
-        self._telemetry = self._held.enter_context(telemetry())
 
     def __enter__(self) -> Talk:
+        self._held = ExitStack()
+        self._telemetry = self._held.enter_context(telemetry())
+        self._spending = self._held.enter_context(self._options.spending())
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -341,7 +341,8 @@ def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
     shows = not options.no_reasoning
     kind = JsonAnswers if as_json else Terminal
     terminal = kind(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
-    with interruptible(), options.watched() as spending:
+    options.show_logs()
+    with interruptible(), options.spending() as spending:
         going_on: Run | Replay = Replay(kept)  # it is done, and shown again
         if kept.state.status is not Status.DONE:
             going_on = _resumed(log, kept, options, terminal, spending)

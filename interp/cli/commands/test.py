@@ -190,6 +190,7 @@ class CaseRun:
     def run(self) -> None:
         """Run the cases, in their order and as many at once as there are jobs; report each."""
         options, stdout = self.options, sys.stdout
+        options.show_logs()
         report = Report(
             {file: [each.case for each in planned] for file, planned in self.planned.items()},
             options.runs_that_pass,
@@ -204,7 +205,7 @@ class CaseRun:
             with redirect_stdout(stdout):
                 report.add(result)
 
-        with options.watched() as spending, report, redirect_stdout(sys.stderr):  # what tools print
+        with options.spending() as spending, report, redirect_stdout(sys.stderr):  # tools print
             work_on(self.all, run, options.jobs)
 
     async def result(self, planned: Planned, observe: Observer | None = None) -> testing.CaseResult:

@@ -166,11 +166,14 @@ class RunningOptions(ArmOptions, ToolOptions):
         names = [name for name, tool in library.items() if tool.server is not None]
         return ApprovalPolicy([ApprovalRule("ask", escape(name)) for name in names])
 
-    @contextmanager
-    def watched(self) -> Iterator[Spending]:
-        """Show the log inside, as far as --debug and -v say, and at the end what was used."""
+    def show_logs(self) -> None:
+        """Show the log, as far as --debug and -v say."""
         if self.debug or is_verbose():
             show_logs(logging.DEBUG if self.debug else logging.WARNING)
+
+    @contextmanager
+    def spending(self) -> Iterator[Spending]:
+        """Counts what is used; at the end it is told, with --usage or -v."""
         spending = Spending()
         try:
             yield spending

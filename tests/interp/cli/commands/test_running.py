@@ -361,6 +361,14 @@ def test_a_resumed_run_says_what_it_used_and_what_its_answer_lacks(
     assert "10 input and 5 output tokens" in done.stderr.splitlines()[-1]
 
 
+def test_nothing_is_told_as_used_where_nothing_began() -> None:
+    done = gram("run", HELLO, "hi", "--agent", "nobody", "--usage")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        'the program has no agent "nobody"; it has hello_world_agent'
+    ]
+
+
 def test_how_to_go_on_names_the_script(tmp_path: Path) -> None:
     call = {"name": "sayHello", "arguments": {"personName": "Al"}}
     (tmp_path / "a b.json").write_text(json.dumps([{"calls": [call]}, "Done."]))
