@@ -228,6 +228,7 @@ class Parameters:
         self._text = text
         self.schema = root = read_json(text)
         self._has_defaults = '"default"' in text
+        self._defaults: dict[int, dict[str, Json]] = {}
         self._not_null = frozenset(
             key
             for key, below in _properties(root).items()
@@ -257,13 +258,18 @@ class Parameters:
             return value
         below = _properties(schema)
         filled = {key: self._filled(below.get(key), each) for key, each in value.items()}
-        missing = {key: each for key, each in below.items() if key not in filled}
-        defaults = {
-            key: copy.deepcopy(each["default"])
-            for key, each in missing.items()
-            if _has_default(each) and accepts(each, each["default"], self.schema)
-        }
-        return {**filled, **defaults}
+        missing = {k: v for k, v in self._defaults_of(schema).items() if k not in filled}
+        return {**filled, **copy.deepcopy(missing)}
+
+    def _defaults_of(self, schema: Json) -> dict[str, Json]:
+        """The defaults of an object's properties that their own schemas accept, judged once."""
+        if id(schema) not in self._defaults:  # a part of the schema, which is kept as it is
+            self._defaults[id(schema)] = {
+                key: below["default"]
+                for key, below in _properties(schema).items()
+                if _has_default(below) and accepts(below, below["default"], self.schema)
+            }
+        return self._defaults[id(schema)]
 
 
 _parameters = lru_cache(maxsize=512)(Parameters)

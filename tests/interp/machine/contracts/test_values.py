@@ -12,6 +12,7 @@ import pytest
 from gram import Pattern, loads_one
 from interp import ValidationError, begin, run
 from interp.machine import validate_tool_args
+from interp.machine.contracts import values
 from interp.machine.contracts.values import response_format
 from tests.by_day import given_few
 from tests.interp.model_server import ModelServer
@@ -114,6 +115,23 @@ def test_arguments_keep_the_order_in_which_they_were_given(deeper: Any) -> None:
 def test_what_is_not_there_is_not_made_up_of_its_parts() -> None:
     assert validate_tool_args(NESTED, {}) == {"tags": ["a"]}
     assert validate_tool_args({**NESTED, "required": ["tags"]}, {"tags": []}) == {"tags": []}
+
+
+def test_whether_a_default_fits_is_judged_once_however_many_objects_lack_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged: list[Any] = []
+    accepts = values.accepts
+    monkeypatch.setattr(
+        values, "accepts", lambda below, *about: judged.append(below) or accepts(below, *about)
+    )
+    count = {**INTEGER, "default": 7}
+    schema = parameters(rows={"type": "array", "items": parameters(n=count)})
+
+    found = validate_tool_args(schema, {"rows": [{}] * 100})
+
+    assert found == {"rows": [{"n": 7}] * 100}
+    assert judged == [count]
 
 
 def test_a_default_beside_a_reference_is_filled_in() -> None:
