@@ -413,6 +413,9 @@ class _List:
         if first and not was_first and not lexer.has_comment(lead) and self.ours.slots:
             lead = self.ours.slots[0].before
             return lexer.last_line(lead) if lexer.has_comment(lead) else lead
+        comes_below = was_first and not first and self.kind == "document"
+        if comes_below and (lexer.has_comment(lead) or not (self.sides[0] and self.sides[0].slots)):
+            return lead if lead.startswith(("\n", "\r")) else self.merging.line_break + lead
         return lead or " " * (was_first and not first and not self.is_path)
 
     def _conflict(self, cell: _Cell, comma_before: bool, comma: bool) -> Conflict:

@@ -201,6 +201,9 @@ def test_what_both_sides_put_in_is_kept_ours_first_and_equal_things_once() -> No
     base, ours, theirs = "[x | a, b]", "[x | a, o, same, b]", "[x | a, t, same, b, u]"
     assert merge(base, ours, theirs).text() == "[x | a, o, t, same, b, u]"
     assert merge("(a)", "(a {k: 1})", "(a {j: 2})").text() == "(a {k: 1, j: 2})"
+    assert (
+        merge("", "// ours\n(a)\n", "// theirs\n(b)\n").text() == "// ours\n(a)\n// theirs\n(b)\n"
+    )
     arrows = [f"(a)-[r {{x: {x}, y: {y}}}]->(b)" for x, y in ("11", "21", "13", "23")]
     assert merge(*arrows[:3]).text() == arrows[3]
     # a new layout is no conflict
