@@ -9,17 +9,10 @@ from contextlib import aclosing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 
-from .. import machine
+from .. import execution, machine
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
-from ..execution import (
-    AgentFinished,
-    Observation,
-    SaidBeforeCalls,
-    TextDelta,
-    ToolStarted,
-    log_fields,
-)
+from ..execution import AgentFinished, Observation, SaidBeforeCalls, TextDelta, ToolStarted
 from ..json_text import Json, json_or_text
 from ..machine import AgentResponse, AgentStarted, At, State, ToolFinished, ToolInvocation
 from ..running import Run
@@ -147,7 +140,7 @@ class Exchange(Generic[R]):
             return refused
         finally:
             told = self._asked.model, how, monotonic() - began
-            with log_fields(run=self.run or None, conversation=self._asked.conversation):
+            with execution.log_fields(run=self.run or None, conversation=self._asked.conversation):
                 LOGGER.info("%s %s in %.2f s", *told, extra={"event": "exchange_ended"})
             self._news.put_nowait(None)
 
@@ -159,7 +152,7 @@ class Exchange(Generic[R]):
         if self._asked.streams:
             self._tell(self.reply.begun())
         if isinstance(begun, Run):
-            fields = log_fields(run=self.run, conversation=self._asked.conversation)
+            fields = execution.log_fields(run=self.run, conversation=self._asked.conversation)
             with fields, suppress(ApprovalNeeded):
                 async with aclosing(begun.astream(words=self._asked.streams)) as seen:
                     async for each in seen:
