@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -105,7 +105,7 @@ def test_a_call_that_waits_for_its_turn_is_not_made_when_it_is_cancelled() -> No
 def test_calls_cancelled_while_they_waited_have_no_place_though_their_errors_are_kept() -> None:
     hang = threading.Event()
 
-    async def crowded() -> tuple[list[object], int]:
+    async def crowded() -> tuple[Sequence[object], int]:
         hanging = [asyncio.ensure_future(call_in_thread(hang.wait)) for _ in range(MOST_THREADS)]
         await asyncio.sleep(0.05)
         late = [asyncio.ensure_future(call_in_thread(hang.wait)) for _ in range(MOST_THREADS)]
