@@ -442,7 +442,7 @@ def _replay(run: Run | Replay, terminal: Terminal) -> None:
 @run_argument
 @click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
 @json_option
-@click.option("--html", "out", metavar="OUT", help="Write the run as one page for a browser.")
+@click.option("--html", "out", metavar="OUT", help="Write it, or its last turn, as one page.")
 def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None:
     """Show a recorded run: who was asked, what was called, how long it took.
 
@@ -461,9 +461,11 @@ def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -
         console.expect_a_name(out, "--html")
         expect_other_file(out)
         forbid(is_followed or as_json, "--html is for itself, without --follow and --json")
-        console.write_result(out, run_page(named_runs(run)[-1]), private=True)
+        *before, last = named_runs(run)
+        console.write_result(out, run_page(last), private=True)
         if out != "-":
-            note(f"gram: the page of the run is in {out}")
+            which = f"turn {len(before) + 1}, the last one," if before else "the run"
+            note(f"gram: the page of {which} is in {out}")
     elif is_followed:
         forbid(run == STDIN, "--follow needs the name of a run, and - is standard input")
         show_followed(follow(run, record=default_record()), as_json=as_json)

@@ -105,6 +105,8 @@ def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Pa
     assert (again.returncode, again.stdout.strip()) == (0, row["id"])
     assert again.stderr.endswith("has this run already\n")
     gram(*SAY, "--record", file, "-c")
+    page = gram("trace", file, "--html", str(tmp_path / "a.html")).stderr
+    assert page.startswith("gram: the page of turn 2, the last one, is in ")
     turns = runs(address, "import", file).stdout.split()
     assert (len(turns), turns[0]) == (2, row["id"])
     assert {each["id"] for each in listed(address)} == {*turns}
