@@ -454,7 +454,7 @@ class Chattering:
 
 @either_way
 def test_the_time_of_a_run_holds_although_the_model_never_stops_talking(blocking: bool) -> None:
-    limits = Limits(run_seconds=0.2)
+    limits = Limits(run_seconds=0.1)
     begun = begin(AGENT, "hi", DOUBLE, model=Chattering(), match="types", limits=limits)
     with pytest.raises(interp.LimitError, match="run_seconds"):
         watched(begun, blocking)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 
+from tests.interp.forked import PYTHON
+from tests.interp.forking import run_forked
 from tests.paths import ROOT
 
 CODE = """
-import asyncio, gc, os, threading, tracemalloc
+import asyncio, gc, os, threading, tracemalloc, warnings
 from interp import LimitError, Limits, ScriptedModel, arun, run, stream
 from interp import OpenAIModel
 from tests.interp.model_server import serving
@@ -58,6 +59,7 @@ def settled():
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc") else 0
     return threading.active_count(), files
 
+warnings.simplefilter("error")
 with serving() as server:
     shared = OpenAIModel(server.url, "key")
     baseline = (3, 0)
@@ -78,10 +80,7 @@ print(after[0] - baseline[0], after[1] - baseline[1], grown // 1000)
 
 
 def test_many_runs_leave_no_memory_threads_or_sockets_behind() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", CODE],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = run_forked(PYTHON, ["-c", CODE], environment=os.environ, cwd=ROOT)
     threads, files, kilobytes = map(int, done.stdout.split())
 
     assert done.stderr == ""
