@@ -96,8 +96,8 @@ def _files_in(folder: str, suffix: str) -> list[str]:
     found = []
     for inside, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if each[0] != "." and each not in _NEVER_MEANT]
-        meant = (each for each in files if _ending(each) == suffix)
-        found += [str(Path(inside, each)) for each in meant]
+        meant = (Path(inside, each) for each in files if _ending(each) == suffix)
+        found += [str(each) for each in meant if not each.is_fifo()]  # which waits for a writer
     return sorted(_without_ignored(found))
 
 
@@ -113,7 +113,7 @@ def _matches(pattern: str, suffix: str) -> Iterator[str]:
     files = [
         each
         for each in matched
-        if not Path(each).is_dir()
+        if not (Path(each).is_dir() or Path(each).is_fifo())
         and (takes_any or each.endswith(SUFFIX))
         and (takes_recorded or not each.endswith(RECORDED))
     ]

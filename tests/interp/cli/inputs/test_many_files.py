@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -16,7 +17,7 @@ AGENT = '[{name}:Agent {{instruction: "x", model: "OpenAI/m"}}]\n'
 
 @pytest.fixture
 def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with three programs at two depths, one that git ignores and one that is broken."""
+    """A folder with three programs at two depths, one that git ignores, a broken one and a pipe."""
     monkeypatch.chdir(tmp_path)
     files = {
         "agents/a.gram": AGENT.format(name="a"),
@@ -32,6 +33,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
+    os.mkfifo(tmp_path / "agents" / "pipe.gram")  # who reads it waits
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     return tmp_path
 
