@@ -103,9 +103,10 @@ def _as_a_process(
         for number, handler in handlers.items():
             signal.signal(number, handler)
         for each in _loggers():
-            before = logging_before.get(each, ([], logging.NOTSET, True))
-            each.handlers[:], each.propagate = before[0], before[2]
-            each.setLevel(before[1])
+            handled, level, propagate = logging_before.get(each, ([], logging.NOTSET, True))
+            each.handlers[:], each.propagate = handled, propagate
+            if each.level != level:  # to set one takes long where there are many loggers
+                each.setLevel(level)
 
 
 def _loggers() -> list[logging.Logger]:

@@ -11,6 +11,7 @@ from gram import Diagnostic, Pattern
 from interp.models.program_checks import RETIRED, check_program, lint_program
 from interp.models.providers import Provider, added
 from lenses_ext import parse_program, write_program
+from tests.by_day import FEWER
 from tests.lenses_ext.strategies import agent_forests
 
 
@@ -65,6 +66,7 @@ def placed(text: str) -> tuple[Diagnostic, ...]:
     return faults
 
 
+@FEWER
 @given(agent_forests())
 def test_every_fault_of_a_text_is_placed_in_the_pattern_it_is_about(
     patterns: tuple[Pattern, ...],

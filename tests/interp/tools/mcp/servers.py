@@ -33,7 +33,7 @@ def bad(way: str, *more: str) -> list[str]:
 
 def hanging(mark: Path) -> list[str]:
     """The command of a server that writes its number to a file and never answers."""
-    return [sys.executable, str(HERE / "bad_server.py"), "hangs-at-start", str(mark)]
+    return ["sh", "-c", 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec sleep 300', str(mark)]
 
 
 def raw(way: str) -> list[str]:
