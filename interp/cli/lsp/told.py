@@ -277,8 +277,8 @@ def _names(meaning: Meaning, offset: int) -> Iterator[CompletionItem]:
 
 def _below(folder: Path, name: str) -> list[Path]:
     """The files of a name below a folder, without those that are hidden."""
-    found = sorted(folder.glob(f"**/{name}"))[:200]
-    return [each for each in found if not any(part.startswith(".") for part in each.parts)]
+    found = [each.relative_to(folder) for each in sorted(folder.glob(f"**/{name}"))[:200]]
+    return [folder / each for each in found if not any(part[0] == "." for part in each.parts)]
 
 
 def _relative(paths: Iterable[Path], file: Path) -> list[str]:

@@ -173,11 +173,12 @@ def test_what_is_above_and_below_a_break_goes_on_working(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("typed", "offered"), rows("typed"))
 def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) -> None:
-    (tmp_path / "tools.gram").write_text(TOOLS)
-    skill = tmp_path / "skills" / "refunds" / "SKILL.md"
+    folder = tmp_path / ".projects"  # what is hidden is left out inside of it
+    skill = folder / "skills" / "refunds" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.touch()
-    path = tmp_path / "desk.gram"
+    (folder / "tools.gram").write_text(TOOLS)
+    path = folder / "desk.gram"
     rest = "\n[User:Object | (n::Text)]\n" + DESK.partition("\n")[2]
     path.write_text(DESK)
     before = Meaning(OpenFile(rest, path, "utf-16"), {})
