@@ -13,7 +13,6 @@ from difflib import unified_diff
 from functools import cache, partial
 from importlib.resources import files
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from warnings import warn
 
@@ -359,7 +358,8 @@ Recorded: TypeAlias = Callable[[int, BeginOptions], AbstractContextManager[Begin
 
 def judge_of(program: ProgramLike) -> Pattern:
     """The agent of a program that judges; it declares the type of its verdict."""
-    if isinstance(program, str) and "/" in program and Path(program).suffix != ".gram":
+    is_named = isinstance(program, str) and re.fullmatch(r"[\w.-]+/\S+", program)
+    if is_named and not str(program).endswith(".gram"):
         raise ArgumentError(f"judge: {program!r} is no program; a model is given as model=")
     agent = the_agent(program, by="judge")
     if view(agent_answer, agent) is None:
