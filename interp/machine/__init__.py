@@ -80,6 +80,7 @@ from .readings import (
     pending as pending,
     response as response,
     says_result,
+    streams_result,
     waits_for,
 )
 from .requests import CHARACTERS_OF_A_TOKEN, answer_schema_of

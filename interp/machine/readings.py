@@ -12,7 +12,7 @@ from .effects import At, CallModel, Effect
 from .frame_step import INTERRUPTED, effects_of, frame_begun
 from .happened import AgentStarted
 from .messages import AgentResponse, ConversationContext
-from .requests import answer_of, is_text_answer
+from .requests import answer_of, answer_schema_of, is_text_answer
 from .state import AgentFrame, Frame, State, Status, WorkflowFrame
 
 
@@ -61,6 +61,17 @@ def says_result(state: State, at: At) -> bool:
     if not isinstance(frame, AgentFrame) or frame.summarising:
         return False
     return len(at) - len(frame.place) in (1, 2)
+
+
+def streams_result(state: State, at: At) -> bool:
+    """Whether what a model says at a position may be shown word by word, see `says_result`.
+
+    An answer of a declared type is shown when it is known to be of that type.
+    """
+    if not says_result(state, at):
+        return False
+    frame = frame_at(state, at)
+    return isinstance(frame, AgentFrame) and answer_schema_of(frame.pattern) is None
 
 
 def frame_at(state: State, at: At) -> Frame:

@@ -176,7 +176,7 @@ class Exchange(Generic[R]):
 
     def _show(self, state: State, seen: Observation) -> None:
         match seen:
-            case TextDelta() if _streams(state, seen.at):
+            case TextDelta() if machine.streams_result(state, seen.at):
                 self._said = (self._said if seen.at == self._said_at else "") + seen.text
                 self._said_at = seen.at
                 self._tell(self.reply.said(seen.text))
@@ -217,14 +217,3 @@ def _watched(seen: Observation) -> tuple[str, dict[str, Json]] | None:
 
 def _outcome(ended: ToolInvocation | AgentFinished) -> dict[str, Json]:
     return {"result": ended.result} if ended.error is None else {"error": ended.error}
-
-
-def _streams(state: State, at: At) -> bool:
-    """Whether what a model says at a position is sent word by word: the words of the answer.
-
-    An answer of a declared type is sent when it is known to be of that type.
-    """
-    if not machine.says_result(state, at):
-        return False
-    frame = machine.frame_at(state, at)
-    return isinstance(frame, machine.AgentFrame) and machine.answer_schema_of(frame.pattern) is None

@@ -240,7 +240,7 @@ class Terminal:
                 case ReasoningDelta():
                     self._reason(each.text)
                     continue
-                case TextDelta(at, text) if machine.says_result(run.state, at):
+                case TextDelta(at, text) if machine.streams_result(run.state, at):
                     self._spinner.stop()
                     self._end_reasoning()
                     said, said_at = (said if at == said_at else "") + text, at
@@ -379,7 +379,7 @@ class JsonAnswers(Terminal):
         self._run = run
         for each in self.watched(run, words=self._is_streaming):
             match each:
-                case TextDelta() if machine.says_result(run.state, each.at):
+                case TextDelta() if machine.streams_result(run.state, each.at):
                     self._tell("text", {"text": each.text})
                 case ReasoningDelta() if self._shows_reasoning:
                     self._tell("reasoning", {"text": each.text, "at": list(each.at)})

@@ -405,6 +405,19 @@ def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: M
     assert "resumed with limits iterations=2\n" in told
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_answer_that_is_refused_is_not_among_the_words_that_are_streamed(
+    tmp_path: Path, model_server: ModelServer, form: tuple[str, ...]
+) -> None:
+    program = '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:String {enum: ["long"]})]'
+    file = written(tmp_path / "a.gram", program)
+    model_server.will_say("nope", '"long"')
+    done = gram("run", file, "hi", "--stream", *form, **at(model_server))
+    assert len(model_server.requests) == 2
+    assert "nope" not in done.stdout
+    assert form or done.stdout == "long\n"
+
+
 def test_a_conversation_too_long_says_which_setting_goes_on(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
