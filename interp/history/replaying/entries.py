@@ -282,6 +282,6 @@ def _with_children(frame: Entry, children: Sequence[Entry]) -> Entry:
         requests=requests,
         tool_calls=calls,
         started=began,
-        seconds=max(ends) - began if ends and began is not None else None,
+        seconds=round(max(ends) - began, 6) if ends and began is not None else None,
         children=tuple(children),
     )

@@ -201,7 +201,7 @@ def _busy_seconds(entries: Iterable[Entry]) -> float | None:
     for started, seconds in sorted((at, seconds) for at, seconds in took if at is not None):
         total += max(0.0, started + seconds - max(started, until))
         until = max(until, started + seconds)
-    return total if took else None
+    return round(total, 6) if took else None  # times are recorded in microseconds
 
 
 def _call(answered: ToolFinished, called: Ended | None, ran: bool, seconds: float | None) -> Entry:

@@ -292,6 +292,7 @@ def test_a_called_agent_has_what_it_did_inside(tmp_path: Path) -> None:
     assert (inner.requests, inner.tool_calls) == (2, 1)
     rounded = 0.001 * len(inner.children)  # what begins is noted in whole milliseconds
     assert inner.seconds + rounded >= sum(each.seconds for each in inner.children) > 0
+    assert inner.seconds == round(inner.seconds, 6)
     as_json = inner.to_json()
     assert [each["at"] for each in as_json["children"]] == [[0, 0, 0], [0, 0, 0, 0], [0, 0, 1]]
     assert {each.how for each in found.in_order} == {"done"}
@@ -357,6 +358,7 @@ def test_what_goes_on_at_once_counts_once_in_the_seconds_of_a_run(file: Path) ->
 
     found = timeline(file, has_prices=False)
     assert 0 < found.seconds < sum(each.seconds for each in found.in_order)
+    assert found.seconds == round(found.seconds, 6)  # 0.000213 rather than 0.00021300000000000008
 
 
 def test_what_is_not_waited_for_any_more_is_told() -> None:
