@@ -67,21 +67,21 @@ class RunLines:
     def of(self, entries: Iterable[Entry]) -> Iterator[Line]:
         """The lines of some entries, each with those inside it."""
         for entry in entries:
-            blank = " " * (self._width + 19) + "  " * (entry.level + 1)
-            for why in dict.fromkeys(entry.retries):
-                yield f"{blank}sent again: {_problem(why)}"
-            if entry.reasoning:
-                yield [(f"{blank}reasoning: {_shortened(entry.reasoning)}", "reasoning")]
-            yield self.line(entry)
+            yield from self.own(entry)
             yield from self.of(entry.children)
 
-    def line(self, entry: Entry, *, by_whom: bool = False) -> Line:
-        """The line of an entry: where, when, how long, and what."""
+    def own(self, entry: Entry, *, by_whom: bool = False) -> Iterator[Line]:
+        """The lines of an entry alone: what came before it, and where, when, how long, and what."""
+        blank = " " * (self._width + 19) + "  " * (entry.level + 1)
+        for why in dict.fromkeys(entry.retries):
+            yield f"{blank}sent again: {_problem(why)}"
+        if entry.reasoning:
+            yield [(f"{blank}reasoning: {_shortened(entry.reasoning)}", "reasoning")]
         began = "" if entry.started is None else f"+{entry.started:.2f}"
         took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
         who = f"{entry.who}: " if by_whom and not entry.is_frame else ""
         place = f"{position_of(entry):<{self._width}}{began:>9}{took:>10}"
-        return [(f"{place}  {'  ' * entry.level}{who}", ""), *said_of(entry)]
+        yield [(f"{place}  {'  ' * entry.level}{who}", ""), *said_of(entry)]
 
 
 def said_of(entry: Entry) -> list[tuple[str, str]]:

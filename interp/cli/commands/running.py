@@ -488,11 +488,13 @@ def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
             if as_json:
                 show_json(evolve(entry, children=()).to_json(), indent=None)
             else:
-                show(view.line(entry, by_whom=entry.level > 0))
+                for line in view.own(entry, by_whom=entry.level > 0):
+                    show(line)
         shown = len(ended)
     if as_json:
         show_json({**found.to_json(), "entries": []}, indent=None)
         return
     for entry in found.waits_for:
-        show(view.line(entry, by_whom=entry.level > 0))
+        for line in view.own(entry, by_whom=entry.level > 0):
+            show(line)
     show(summary(found))

@@ -96,7 +96,7 @@ def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeli
         may_find_a_writer = is_new and not (last and _has_ended(last))
         return found.st_size if has_begun else 0, is_written or may_find_a_writer
 
-    return _followed(look, lambda: load_run(path))
+    return _followed(look, lambda: load_run(run, record))
 
 
 def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:

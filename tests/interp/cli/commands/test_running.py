@@ -253,6 +253,20 @@ def test_a_run_that_nobody_records_is_followed_to_what_it_waits_for(tmp_path: Pa
     assert [each["name"] for each in json.loads(last)["waits_for"]] == ["sayHello"]
 
 
+def test_a_turn_of_a_file_is_followed_by_its_number_with_why_it_was_asked_again(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file, keys = str(tmp_path / "a.run.gram"), at(model_server)
+    busy = Answer({"error": {"message": "busy"}}, 503, {"retry-after": "0"})
+    model_server.will_say(busy, "First.", "Second.")
+    for more in ((), ("-c",)):
+        gram("run", HELLO, "hi", "--record", file, *more, **keys)
+    told = gram("trace", f"{file}#1", "--follow").stdout
+    assert "First." in told
+    assert "Second." not in told
+    assert "sent again: " in told.splitlines()[0]
+
+
 def test_a_file_in_which_no_run_begins_is_not_followed(tmp_path: Path) -> None:
     file = tmp_path / "empty.run.gram"
     file.touch()
