@@ -9,7 +9,7 @@ from typing import Literal
 
 import attrs
 import pytest
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gram import GramDecodeError, GramEncodeError, Pattern, Subject, loads, parse
 from gram.comparing import merge
@@ -68,7 +68,7 @@ def test_what_is_merged_can_be_read_and_so_can_each_side_of_every_conflict(
         loads(merged.taking(side))
 
 
-@given_few(gram_texts(), randoms)
+@given(gram_texts(), randoms)
 def test_the_comments_of_both_sides_survive_where_nothing_is_removed(
     text: str, random: Random
 ) -> None:
