@@ -23,7 +23,7 @@ from hypothesis import given, strategies as st
 import interp
 from gram import GramDecodeError, dumps, loads_one
 from interp import ApprovalNeeded, Limits, ScriptedModel, ValidationError, load_run, resume_run, run
-from interp.execution.recorder import Begun, Failed, Note, Recorder, Retried, Stopped
+from interp.execution.recorder import Begun, Failed, Folded, Note, Recorder, Retried, Stopped
 from interp.history.records.patterns import note_from_pattern, note_line
 from interp.machine import Ask, CallBegun, Effect, Event, Status, Step, fold, start
 from tests.interp.counting import AGENT, counting
@@ -402,13 +402,13 @@ def test_what_an_interrupt_leaves_behind_is_written_before_what_comes_later(turn
 
     async def interrupted() -> None:
         recorder = Recorder(log)  # type: ignore[arg-type]  # it does what is asked of it here
-        left = recorder.append(None, first, STATE, None)
+        left = recorder.append(Folded(first, None, STATE), None)
         left.send(None)
         for _ in range(turns):  # of the loop, so that its thread has begun
             await asyncio.sleep(0)
         with pytest.raises(KeyboardInterrupt):
             left.throw(KeyboardInterrupt)
-        await recorder.append(None, second, STATE, None)
+        await recorder.append(Folded(second, None, STATE), None)
 
     asyncio.run(interrupted())
 
