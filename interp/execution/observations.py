@@ -64,6 +64,8 @@ class ToolProgress:
     """How far a call is, as its tool reports it while it runs.
 
     Attributes:
+        at: the position of the call.
+        name: the name of the tool.
         done: how much is done, in units that the tool chooses.
         total: how much there is to do, or None if the tool does not know.
         message: what the tool says beside it.
@@ -84,6 +86,8 @@ class AgentFinished:
     """An agent or workflow inside the run has ended.
 
     Attributes:
+        at: its place.
+        name: its name in the program.
         result_text: what it gave, as JSON text; None if it failed.
         error: why it failed, or is no longer waited for; None if it gave a result.
     """

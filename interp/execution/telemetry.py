@@ -119,7 +119,11 @@ class Telemetry:
 
     @contextmanager
     def running(self, state: Callable[[], machine.State]) -> Iterator[RunSpans]:
-        """The span of a run while it goes on; gives what makes the spans inside it."""
+        """The span of a run while it goes on; gives what makes the spans inside it.
+
+        Args:
+            state: the State of the run when it is asked.
+        """
         first = state()
         spans = RunSpans(self, first)
         span = spans.begin((), first.agent)
@@ -142,7 +146,13 @@ class Telemetry:
             spans.end_all(state().usage)
 
     def failed(self, span: Span, error: BaseException | str, said: str = "") -> None:
-        """Mark a span as failed, by an exception or by a kind of error and what was said of it."""
+        """Mark a span as failed; what the error says is content.
+
+        Args:
+            span: the span.
+            error: the exception, or what kind of error it is where there was none.
+            said: what went wrong, if it is not what the exception says.
+        """
         kind = error if isinstance(error, str) else type(error).__qualname__
         span.set_attribute("error.type", kind)
         words = without_keys(said or str(error)) if self.content else None

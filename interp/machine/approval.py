@@ -131,6 +131,8 @@ class ApprovalPolicy:
         """What happens to a call.
 
         Args:
+            tool: the name of the tool.
+            args: its arguments.
             by: the name of the agent or workflow that calls it.
             schema: the JSON Schema of its parameters. Where it takes texts as numbers, moments
                 or UUIDs, texts are compared as these.

@@ -63,6 +63,8 @@ class CallModel:
     """Ask the model.
 
     Attributes:
+        at: the position of the turn.
+        request: what it is asked.
         is_for_summary: it is asked for a summary of the conversation, which nobody is shown.
     """
 
@@ -151,7 +153,13 @@ class CallBegun:
 
 @frozen
 class ToolReturned:
-    """A tool's result, as JSON text; it says in words where each of its files was."""
+    """A tool's result, as JSON text.
+
+    Attributes:
+        at: the position of the call.
+        result: the result.
+        files: the files in it; the result says in words where each of them was.
+    """
 
     at: At
     result: str = field(repr=short_repr)
@@ -163,6 +171,7 @@ class CallFailed:
     """A tool call that gave no result.
 
     Attributes:
+        at: the position of the call.
         error: what went wrong, told to the model.
         exception: what the tool raised, for programs that look; not compared and not pickled.
     """
@@ -177,7 +186,13 @@ class CallFailed:
 
 @frozen
 class Decided:
-    """Whether a tool that was asked about may be run; the model is told ``reason`` when not."""
+    """Whether a tool that was asked about may be run; the model is told ``reason`` when not.
+
+    Attributes:
+        at: the position of the question.
+        allowed: whether it may.
+        reason: why not.
+    """
 
     at: At
     allowed: bool
@@ -193,7 +208,12 @@ class TimeUp:
 
 @frozen
 class CostReached:
-    """There is no money for another request, which may cost ``expected`` US dollars."""
+    """There is no money for another request. Whoever drives the run knows what it may cost.
+
+    Attributes:
+        expected: what the next request may cost, in US dollars.
+        at: the whole run.
+    """
 
     expected: Decimal
     at: At = ()
@@ -227,6 +247,7 @@ class Resumed:
             wait for approval.
         settings: settings of the model to change; None as a value leaves one out.
         check_results: whether results have to be of the types that the program declares.
+        at: the whole run.
 
     What is None stays as it was. Calls that have begun and may run only once are asked about.
 

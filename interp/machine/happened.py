@@ -26,6 +26,10 @@ class ToolFinished:
 
     Tools that run at once finish in any order. A call that was not run, because it was wrong or not
     allowed, has not started.
+
+    Attributes:
+        at: the position of the call.
+        invocation: the call with its answer, and the agent or workflow that made it.
     """
 
     at: At
@@ -50,6 +54,7 @@ class AgentStarted:
 
     Attributes:
         at: its place; the positions of all that is in it begin with that.
+        name: its name.
         by: the name of the agent that called it, or of the workflow that it is a step of.
         given: what it was given, as JSON text.
         frame: its frame as it began.

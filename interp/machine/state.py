@@ -272,8 +272,10 @@ class Begin:
     """Begin a frame: what a frame asks of the machine, as it asks the handler to run a tool.
 
     Attributes:
-        given: what it is called with.
+        pattern: the agent or workflow.
+        given: what it is called with, a JSON value.
         context: the conversation before.
+        attachments: the files that are attached to what it is called with.
         call: the call or the step that it is to answer.
     """
 

@@ -56,7 +56,11 @@ class Worker:
             however many workers have the schedule.
         telemetry: makes spans and metrics of its runs.
 
+    Attributes:
+        store: the store.
+
     Raises:
+        ArgumentError: an argument is of a wrong type.
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be reached.
     """

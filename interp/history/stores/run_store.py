@@ -220,6 +220,8 @@ class RunStore:
             before: how many messages its conversation had when it began, if it is a turn.
             path: the path of the program, which that conversation is with.
             entries: the entries that follow, if it was recorded elsewhere.
+            usage: the tokens that it has used.
+            reason: what it was stopped by, or None.
 
         Raises:
             RunExistsError: there is a run of this id.
