@@ -306,9 +306,10 @@ class Driver:
         when the run is taken up again.
         """
         effect = self._running.pop(task)
+        error = None if task.cancelled() else task.exception()  # seen, or asyncio complains of it
         if task.cancelled() or not waits_for(self.state, effect):
             return []
-        if (error := task.exception()) is not None:
+        if error is not None:
             if isinstance(error, AgentError) and isinstance(effect, CallModel | CallTool):
                 error.at = effect.at
             if not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,14 @@ BRANCHES = parse(
       (t)-->(b), (a)-->(b)]
     (a:Agent {instruction: "a", model: "A/1"})
     (b:Agent {instruction: "b", model: "A/2"})
+    """
+)
+SIDE_BY_SIDE = parse(
+    """
+    [w:Workflow | a, b, c]
+    (a:Agent {instruction: "a", model: "A/1"})
+    (b:Agent {instruction: "b", model: "A/2"})
+    (c:Agent {instruction: "c", model: "A/3"})
     """
 )
 BOSS = parse(
@@ -113,6 +122,32 @@ class AnswersWhenAsked(NeverAnswers):
         """The answer, later."""
         await self._is_asked.wait()
         return self.complete(request)
+
+
+class Fails:
+    """A model of which one refuses and the others cannot be asked, all in the same moment."""
+
+    async def acomplete(self, request: Request) -> interp.Message:
+        """The refusal."""
+        if request.model.name != "1":
+            raise ModelError("down")
+        return interp.Message(interp.AssistantRole, "No.", refused=True)
+
+    complete = acomplete
+
+
+def test_asyncio_has_no_complaint_of_an_error_that_nobody_waits_for_any_more() -> None:
+    complaints: list[dict[str, Any]] = []
+
+    async def failed() -> None:
+        told = asyncio.get_running_loop().set_exception_handler
+        told(lambda _, complaint: complaints.append(complaint))
+        with pytest.raises(interp.AgentError, match="refused"):
+            await begin(SIDE_BY_SIDE, "Hi", model=Fails()).afinish()
+        gc.collect()
+
+    asyncio.run(failed())
+    assert complaints == []
 
 
 def test_a_question_that_nobody_waits_for_any_more_is_given_up() -> None:
