@@ -131,7 +131,7 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
 
     A call may wait because it had begun when the run was stopped, and its tool is to run only once:
     --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
-    answers, gram resume goes on with the run.
+    answers, a worker goes on with a submitted run, gram resume with any other.
     """
     named = quote(run)
     with run_in_store(run) as (opened, run):
@@ -156,7 +156,7 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
         at = ".".join(map(str, state.asks[0].at))
         note(f"gram: to answer: gram runs decide {named} --allow {at} (or --deny, or --result)")
     if not (as_json or rows):
-        more = "waits for no more approval; gram resume goes on with it"
+        more = "waits for no more approval; its worker, or gram resume, goes on with it"
         waits = more if given or of_all else f"is {status}, and waits for no approval"
         note(f"gram: run {run} {waits}")
 

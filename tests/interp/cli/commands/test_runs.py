@@ -81,7 +81,7 @@ def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> No
     assert asked.stdout == '0.0  sayHello for hello_world_agent\n| personName: "Al"\n'
     assert f"gram runs decide '{address}#{run}' --allow 0.0" in asked.stderr
     decided = runs(address, "decide", run, "--result", '0.0="Hello by hand"')
-    assert "waits for no more approval; gram resume goes on" in decided.stderr
+    assert "waits for no more approval; its worker, or gram resume, goes on" in decided.stderr
     done = gram("resume", run, "--offline", GRAM_RECORD=address)
 
     assert (done.returncode, done.stdout) == (0, "Hello by hand\n")
