@@ -12,7 +12,7 @@ from .effects import At, CallModel, Effect
 from .frame_step import INTERRUPTED, effects_of, frame_begun
 from .happened import AgentStarted
 from .messages import AgentResponse, ConversationContext
-from .requests import answer_of, answer_schema_of, is_text_answer
+from .requests import answer_of, is_text_answer
 from .state import AgentFrame, Frame, State, Status, WorkflowFrame
 
 
@@ -71,7 +71,7 @@ def streams_result(state: State, at: At) -> bool:
     if not says_result(state, at):
         return False
     frame = frame_at(state, at)
-    return isinstance(frame, AgentFrame) and answer_schema_of(frame.pattern) is None
+    return isinstance(frame, AgentFrame) and answer_of(frame.pattern) is None
 
 
 def frame_at(state: State, at: At) -> Frame:
