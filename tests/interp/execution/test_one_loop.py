@@ -98,8 +98,8 @@ def test_runs_begin_inside_tools_deeper_than_there_are_threads() -> None:
 
 
 def test_the_time_of_a_tool_begins_with_its_thread() -> None:
-    limits = interp.Limits(tool_seconds=2.3, tool_calls=200, calls_per_tool=200)
-    response = by_run(sleeping(1.2), [asking(*range(200)), "done"], limits=limits)
+    limits = interp.Limits(tool_seconds=4, tool_calls=200, calls_per_tool=200)
+    response = by_run(sleeping(2.1), [asking(*range(200)), "done"], limits=limits)
     assert {each.error for each in response.tools_used} == {None}
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import note, strategies as st
+from hypothesis import given, note, strategies as st
 
 from gram import Pattern, write_value
 from interp import ToolLibrary, create_tool, run
@@ -64,7 +64,7 @@ def _result_of(spec: Pattern) -> Any:
     return SAMPLES[schema["type"]]
 
 
-@given_few(well_typed_workflows(), st.integers(0, 1))
+@given(well_typed_workflows(), st.integers(0, 1))
 def test_a_workflow_without_faults_runs_without_a_type_that_does_not_fit(
     text: str, pick: int
 ) -> None:
