@@ -13,7 +13,6 @@ from interp.machine.contracts.values import check
 from interp.machine.messages import empty_context
 from interp.models.rehearsal import Filling
 from lenses_ext import each_agent_tool, parse_program, tool_spec_description, tool_spec_name, view
-from tests.by_day import FEWER
 from tests.lenses_ext import strategies as strategies
 
 OFFLINE = "Offline/rehearsal"
@@ -110,7 +109,6 @@ def test_arguments_of_every_kind_are_found_or_made_up() -> None:
     ]
 
 
-@FEWER
 @given(strategies.strict_arguments())
 def test_what_is_made_up_is_of_the_type(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
     schema, _ = case
