@@ -111,7 +111,8 @@ def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
 def _keys(program: Program, each: Definition) -> Iterator[Hashable]:
     """What tools or agents have in common that do the same."""
     key = "description" if is_tool(each.pattern) else "instruction"
-    words = tuple(re.findall(r"\w+", str(each.pattern.value.properties.get(key, "")).lower()))
+    text = str(each.pattern.value.properties.get(key, "")).lower()
+    words = tuple(word.rstrip(".,;:!?") or word for word in text.split())  # C++ is not C#
     if not is_tool(each.pattern):
         yield words or each.path, tuple(meant.name for _, meant in program.inside(each))
         return
