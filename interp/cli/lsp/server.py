@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -78,7 +79,8 @@ class _GramServer(LanguageServer):
                 [lsp.FileSystemWatcher("**/*.gram")]
             )
             wanted = lsp.Registration("programs", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            await self.client_register_capability_async(lsp.RegistrationParams([wanted]))
+            with suppress(JsonRpcException):  # some editors offer it and refuse
+                await self.client_register_capability_async(lsp.RegistrationParams([wanted]))
 
     def file(self, uri: str) -> OpenFile:
         """A file that is open, or one that an answer leads to."""
