@@ -191,17 +191,19 @@ class OpenAIModel:
     async def _asked(self, request: Request, *, streaming: bool) -> AsyncGenerator[Any]:
         """The pieces of the reply if it is streamed, and at the end the `Reply`."""
         server, wire = self._server, self._wire
+        body = wire.content(request, streaming=streaming)  # once: it warns of what is left out
 
         async def posted() -> Any:
+            nonlocal body
             from .http_client import ask  # it is loaded, the client is of it
 
-            body = wire.content(request, streaming=streaming)
             try:
                 return await ask(server, client, wire.path, body, model=request.model)
             except ModelError as error:
                 if not learn(error, request, server.host):
                     raise
-            return await posted()  # written otherwise now
+            body = wire.content(request, streaming=streaming)  # written otherwise now
+            return await posted()
 
         async def begun() -> tuple[Piece | Reply, _Incoming]:
             coming = _incoming(await posted(), wire, request, server, streaming=streaming)

@@ -82,6 +82,7 @@ def in_editor(
         )
         await work(Editor(client, folder))
         await client.shutdown_session()
+        assert not client.messages, "nothing is shown in a box: this editor refuses to watch files"
 
     asyncio.run(session())
 
