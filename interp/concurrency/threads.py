@@ -200,7 +200,7 @@ class _Workers:
 
     def _give_turns_elsewhere(self) -> None:
         """Give turns where no Ctrl-C comes between two steps."""
-        if not self._waiting:
+        if not self._waiting or len(self._working) >= MOST_THREADS:
             return
         if threading.current_thread() is threading.main_thread():
             threading.Thread(target=self._give_turns, daemon=True).start()

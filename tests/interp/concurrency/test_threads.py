@@ -102,6 +102,26 @@ def test_a_call_that_waits_for_its_turn_is_not_made_when_it_is_cancelled() -> No
     assert called == []
 
 
+def test_a_call_that_waits_for_its_turn_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    hang, started = threading.Event(), list[threading.Thread]()
+
+    class Counted(threading.Thread):
+        def start(self) -> None:
+            started.append(self)
+            super().start()
+
+    async def crowded() -> int:
+        calls = [asyncio.ensure_future(call_in_thread(hang.wait)) for _ in range(2 * MOST_THREADS)]
+        await asyncio.sleep(0.05)
+        hang.set()
+        before = len(started)
+        await asyncio.gather(*calls)
+        return before
+
+    monkeypatch.setattr(threading, "Thread", Counted)
+    assert asyncio.run(crowded()) <= MOST_THREADS
+
+
 def test_calls_cancelled_while_they_waited_have_no_place_though_their_errors_are_kept() -> None:
     hang = threading.Event()
 
