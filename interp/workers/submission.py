@@ -376,10 +376,8 @@ def schedule_faults(document: Document) -> tuple[Diagnostic, ...]:
         raise ConfigurationError(f"schedules need Procrastinate\n  {hint}") from None
     patterns = [each for each in document.patterns if _LABEL in each.value.labels]
     names = Counter(each.value.identity for each in patterns)
-    twice, folder = (
-        {name for name in names if names[name] > 1},
-        Path(document.filename or "").parent,
-    )
+    twice = {name for name, count in names.items() if count > 1}
+    folder = Path(document.filename or "").parent
     return tuple(fault for each in patterns for fault in _faults_of(each, twice, folder))
 
 
