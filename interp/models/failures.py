@@ -323,7 +323,7 @@ def takes(what: What, server: str | None, model: Model) -> bool:
 
 
 def learn(error: ModelError, request: Request, server: str | None) -> bool:
-    """Learn from a refusal; whether the request is written otherwise from now on."""
+    """Learn what a server refuses that can be left out; whether this error says so."""
     results = (each for each in request.messages if isinstance(each.role, FunctionRole))
     refused: dict[What, bool] = {
         "files of tools": _is_about("no_files", str(error))
@@ -336,5 +336,4 @@ def learn(error: ModelError, request: Request, server: str | None) -> bool:
             _refused.add((what, server, request.model))
             told = "%s takes no %s: they are left out, or told in words"
             _log.warning(told, request.model, what)
-            return True
-    return False
+    return any(refused.values())

@@ -202,7 +202,10 @@ class OpenAIModel:
             except ModelError as error:
                 if not learn(error, request, server.host):
                     raise
-            body = wire.content(request, streaming=streaming)  # written otherwise now
+                written = wire.content(request, streaming=streaming)
+                if written == body:  # it had been left out already
+                    raise
+            body = written
             return await posted()
 
         async def begun() -> tuple[Piece | Reply, _Incoming]:

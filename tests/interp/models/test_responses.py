@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from contextlib import suppress
@@ -42,7 +43,7 @@ from interp.models.responses import StreamedResponse, items_of, read_response
 from interp.models.server_events import END
 from interp.models.wire import Reasoning
 from lenses_ext import Model
-from tests.interp.four_ways import WAYS, ask
+from tests.interp.four_ways import QUESTION, WAYS, ask
 from tests.interp.model_server import (
     CHAT,
     RESPONSES,
@@ -116,6 +117,21 @@ def test_a_server_that_refuses_encrypted_reasoning_is_asked_without_it_from_then
     assert "c2VhbGVk" not in json.dumps(model_server.requests[2])
     with pytest.raises(ModelError, match="not supported with this model"):
         asked()
+
+
+def test_requests_that_are_refused_at_once_are_both_asked_without_what_is_refused(
+    model_server: ModelServer,
+) -> None:
+    message = "Encrypted content is not supported with this model."
+    refusal = Answer({"error": {"message": message}}, 400, silence=0.3)
+    model_server.will_say(refusal, refusal, "Hello!", "Hello!")
+    model = OpenAIModel(model_server.url, "key", "responses")
+
+    async def both() -> list[Any]:
+        return await asyncio.gather(*(model.acomplete(QUESTION) for _ in range(2)))
+
+    assert [each.message.content for each in asyncio.run(both())] == ["Hello!"] * 2
+    assert ["include" in each for each in model_server.requests] == [True, True, False, False]
 
 
 def test_a_stream_that_breaks_before_its_first_word_is_asked_for_again(
