@@ -13,7 +13,7 @@ from interp import Limits, ScriptedModel, ToolLibrary, run
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.machine import CallFailed
-from interp.workers import Requeue, cancel_run, requeue_of, requeue_run
+from interp.workers import Requeue, RunQueue, cancel_run, requeue_of, requeue_run
 from lenses_ext import agent_instruction, put
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, tool_calls
@@ -44,11 +44,16 @@ def stopped_by_its_model(store: RunStore, conversation: str | None = None) -> st
     return next(store.rows()).id
 
 
+def is_queued(store: RunStore, run: str) -> bool:
+    """Whether workers have the run: also for a moment after it has ended."""
+    return RunQueue.of(store).due(run) is not None
+
+
 def test_a_run_stopped_by_its_model_goes_on(store: RunStore, model_server: ModelServer) -> None:
     model_server.will_say(Answer({"error": {"message": "no such key"}}, 400), "Hi.")
     stopped = interp.submit(TALKER, "Hello", store=store)
     with working(store):
-        until(lambda: store.row(stopped).status == "failed")
+        until(lambda: store.row(stopped).status == "failed" and not is_queued(store, stopped))
         assert requeue_run(store, stopped) == stopped
         until(ended(store, stopped))
     assert store.recorded(stopped).content == "Hi."
