@@ -187,7 +187,9 @@ def _set_from(source: str, files: Sequence[str], options: EditOptions) -> None:
     except ValueError as error:
         raise ValidationError(f"--from: not JSON: {error}") from None
     several = are_many(files)
-    by_file = data.values() if several and isinstance(data, dict) else [data]
+    by_file = [data]
+    if several and isinstance(data, dict):  # null is nothing for a file
+        by_file = [each for each in data.values() if each is not None]
     if not all(isinstance(each, dict) for each in by_file):
         hint = "an object from path to value, of several files one for each file"
         raise ValidationError(f"--from: expected what gram get --json prints: {hint}")

@@ -273,6 +273,13 @@ def test_json_that_is_not_of_get_is_refused(tmp_path: Path, given: str, message:
     assert for_two.stderr.count("expected what gram get --json prints") == 1
 
 
+def test_null_is_nothing_for_a_file_among_several(tmp_path: Path) -> None:
+    one, two = (written(tmp_path / f"{name}.gram", "(a {n: 1})\n") for name in ("one", "two"))
+    given = json.dumps({one: {"a.n": 2}, two: None})
+    assert gram("set", "-i", "--from", "-", one, two, stdin=given).returncode == 0
+    assert [Path(each).read_text() for each in (one, two)] == ["(a {n: 2})\n", "(a {n: 1})\n"]
+
+
 ONE = """\
 // The desk.
 [desk:Agent {model: "OpenAI/x"} |
