@@ -33,7 +33,7 @@ _GRACE: Final = 1.0  # seconds for closing connections in a loop of another thre
 async def client_of(server: Hashable, make: Callable[[], Client]) -> AsyncIterator[Client]:
     """A client for one request; equal servers, with all that a client is made with, share one.
 
-    Where there is none, it is made in a thread: that may import a library. Leaving the client's own
+    A new one is made in a thread, since that may import a library. Leaving the client's own
     context closes it.
     """
     clients = await _clients_of_the_loop()

@@ -125,7 +125,7 @@ class Wire(ABC):
         """
 
     def read(self, reply: Json, request: Request) -> Reply:
-        """Read the JSON of a reply; what is none, or reports an error, is a ModelError."""
+        """Read the JSON of a reply; a ModelError tells of another value, or of a reported error."""
         found = self.reader(reply, request, server=self.server)
         if self.answers != "as_tool" or request.answer is None or not request.tools:
             return found

@@ -23,9 +23,9 @@ Files:
     (:File {address: "https://example.com/chart.png", type: "image/png"})
 
 The bytes are written once in a conversation, and in a run. Where the same come again, their hash
-stands for them. So functions that write have the hashes that were ``written`` before, and those
-that read the bytes that are ``known`` by their hashes; both grow. Reading opens nothing: an address
-stays an address.
+is written instead. Functions that write add to ``written``, the hashes of all bytes before;
+functions that read add to ``known``, those bytes by their hashes. Reading opens nothing: an address
+is kept as it is.
 
 Events:
 
@@ -98,7 +98,7 @@ def files_to_patterns(files: Iterable[File], written: set[str]) -> Iterator[Patt
 
 
 def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
-    """Read a file; its bytes stand in it, or before it."""
+    """Read a file, whose bytes are in its pattern or in one before it."""
     read = Reader(pattern, FILE, _KEYS)
     read.without_elements()
     if sum(map(read.has, ("address", "bytes", "sha256"))) != 1:

@@ -472,5 +472,5 @@ _FORMAT: Final = 1
 
 
 def make_store(database: Database) -> None:
-    """Make the tables of a store, where there are none."""
+    """Make the tables of a store that has none."""
     make_tables(database, "the store", "gram_store", _FORMAT, lambda: tables_of(__file__))

@@ -118,7 +118,7 @@ def _answer(operation: Operation, response: httpx2.Response, body: bytes) -> Jso
 def _text(response: httpx2.Response, body: bytes, kind: str) -> str:
     """The text of an answer; of one that has none, its type and size in brackets."""
     text = body.decode("utf-8", "replace")
-    with suppress(LookupError, ValueError):  # nobody knows the encoding, or it is none of texts
+    with suppress(LookupError, ValueError):  # an unknown encoding, or one that is not of texts
         text = body.decode(response.encoding or "utf-8", "replace")
     if kind.startswith(("text/", "application/json")) or not {"\0", "\ufffd"} & {*text}:
         return text.removeprefix("\ufeff")  # a byte order mark is no part of the text

@@ -63,7 +63,7 @@ class ApiDocument:
         return ConfigurationError(visible(f"{self.place}: {path}: {reason}"))
 
     def operations(self) -> Iterator[Found]:
-        """All operations of the document, as they stand there."""
+        """All operations, as the document has them."""
         for path, given in self.followed(self.root.get("paths") or {}, "$.paths").items():
             if path.startswith("/"):
                 item = self.followed(given, f'$.paths["{path}"]')
