@@ -83,7 +83,7 @@ def _of_driver(error: BaseException | None) -> psycopg.Error | None:
 
 
 def _class_of(error: BaseException) -> str | None:
-    """The class of the driver's error that is behind an error; None where there is none."""
+    """The class of the driver's error behind an error; None if another caused it."""
     from psycopg import DataError
 
     if (found := _of_driver(error)) is None:

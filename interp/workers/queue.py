@@ -29,7 +29,7 @@ _FORMAT: Final = 1
 
 
 def make_worker_tables(database: PostgresDatabase) -> None:
-    """Make the tables of workers in a store, with those of Procrastinate, where there are none."""
+    """Make the tables of workers, and those of Procrastinate, in a store that lacks them."""
 
     def statements() -> Iterator[str]:
         yield from stores.tables_of(__file__)
@@ -117,7 +117,7 @@ class LaterError(Exception):
 class RunQueue:
     """The runs of a store that workers are to drive, and the jobs for them.
 
-    Its tables are made where there are none.
+    It makes its tables in a store that lacks them.
     """
 
     @classmethod

@@ -136,7 +136,7 @@ def read_document(
 ) -> ApiDocument:
     """Read a document: a mapping, a file of JSON or YAML, or what is fetched from an address.
 
-    What is none of OpenAPI 3 is a ConfigurationError; a file that cannot be read is an OSError.
+    A document that is not OpenAPI 3 is a ConfigurationError, a file that cannot be read an OSError.
     """
     place, address, form = "the document", None, "JSON"
     try:

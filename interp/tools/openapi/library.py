@@ -351,7 +351,7 @@ def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
 
 
 def _server(found: Found, operation: dict[str, Json], access: Access) -> str:
-    """The first address of an operation that may be called; it is a fault if there is none.
+    """The first address of an operation that may be called; a fault says that no address may be.
 
     Without a word about hosts, a document that was fetched may name its own alone: who serves
     it could send keys and arguments to another one any day.
