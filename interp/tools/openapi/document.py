@@ -39,10 +39,15 @@ class ApiDocument:
 
     def followed(self, value: Json, path: str) -> dict[str, Json]:
         """An object of the document, behind its references; anything else is a fault."""
+        found = self.behind(value, path)
+        if not isinstance(found, dict):
+            raise self.fault(path, f"expected an object, found {type(found).__name__}")
+        return found
+
+    def behind(self, value: Json, path: str) -> Json:
+        """What a part of the document is, behind its references."""
         for _ in range(_MOST_STEPS):
-            if not isinstance(value, dict):
-                raise self.fault(path, f"expected an object, found {type(value).__name__}")
-            if "$ref" not in value:
+            if not isinstance(value, dict) or "$ref" not in value:
                 return value
             value = self.referred(value["$ref"], path)
         raise self.fault(path, "its references lead in a circle")

@@ -231,8 +231,8 @@ def _why_not_sent(found: Found, given: dict[str, Json]) -> str | None:
     if style not in _STYLES[place]:
         return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
     has_fields = place == "query" and (given.get("explode", True) or style == _DEEP)
-    schema = {} if has_fields else given.get("schema")
-    if isinstance(schema, dict) and found.followed(schema).get("type") == "object":
+    schema = None if has_fields else found.api.behind(given.get("schema"), found.at)
+    if isinstance(schema, dict) and schema.get("type") == "object":
         return f'its parameter "{name}" is an object in its {place}, which is not sent'
     return None
 

@@ -320,6 +320,14 @@ def test_an_operation_with_a_fault_is_left_out_and_told(operation: Any, said: st
         openapi_library(given, operations=[operation.get("operationId", "pets/update")])
 
 
+def test_a_parameter_may_refer_to_a_schema_that_takes_anything() -> None:
+    parameter = {"name": "X-A", "in": "header", "schema": {"$ref": "#/components/schemas/Any"}}
+    given = document("http://h", "3.1.0", parameters=[parameter])
+    given["components"].setdefault("schemas", {})["Any"] = True
+
+    assert set(openapi_library(given)) == {"list", "pets_update"}
+
+
 def test_keys_are_named_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PETS", raising=False)
     with pytest.raises(ConfigurationError, match="PETS is not set"):
