@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import chain
+from tempfile import TemporaryFile
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from gram.words import counted
 from lenses_ext.names import find_runnables
 
 from ... import models
-from ...errors import ConfigurationError
+from ...errors import AgentError, ConfigurationError
 from ...models import OFFLINE, Provider, connect_model, known_providers
 from ...programs import models_of
 from ...secrets import without_userinfo
@@ -103,16 +104,26 @@ def doctor_command(file: str | None, as_json: bool) -> None:
 
 
 def _kept() -> Iterator[Finding]:
-    from ..inputs.record_option import LARGEST, OLDEST, own_store  # late: it loads all stores
+    from ...history.stores import open_store  # late: it loads all stores
+    from ..inputs.record_option import LARGEST, OLDEST, own_store
 
     try:
         path = own_store()
     except OSError:  # there is no home, so nothing is kept
         return
-    if path.exists():
-        limits = f"{OLDEST.days} days, {LARGEST >> 20} MB"
-        used = path.stat().st_size / 2**20
-        yield (True, f"{path}: what is said is kept here, {used:.1f} MB (at most {limits})")
+    limits = f"{OLDEST.days} days, {LARGEST >> 20} MB"
+    try:
+        if path.exists():
+            with open_store(path) as store:
+                store.ready().together(list)  # takes the right to write, and writes nothing
+            used = path.stat().st_size / 2**20
+            yield (True, f"{path}: what is said is kept here, {used:.1f} MB (at most {limits})")
+        else:
+            with TemporaryFile(dir=next(each for each in path.parents if each.exists())):
+                pass  # what is not there yet can be made
+    except (AgentError, OSError) as error:
+        why = error if isinstance(error, AgentError) else f"{path}: {error.strerror}"
+        yield (False, f"what is said is not kept: {why}")
 
 
 def _providers() -> Iterator[Finding]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from interp import open_store
 from tests.interp.cli.process import HELLO, at, gram, has, printed, rows, written
 from tests.interp.forked import PYTEST
 from tests.interp.forking import run_forked
 from tests.interp.model_server import Answer, ModelServer
+from tests.paths import without_rights
 
 QUESTION = "Count the words of 'to be or not to be'"
 
@@ -138,6 +141,29 @@ def test_doctor_looks_at_a_program(tmp_path: Path) -> None:
     assert any('unknown provider "Nobody"' in each for each in messages)
     assert "problem  " + broken in gram("doctor", broken).stdout
     assert gram("doctor", str(tmp_path / "none.gram")).returncode == 2
+
+
+@pytest.mark.parametrize(("file", "folder"), [(0o600, 0o555), (0o400, 0o777)])
+def test_doctor_says_that_the_store_cannot_be_written(file: int, folder: int) -> None:
+    with tempfile.TemporaryDirectory() as state:
+        store = Path(state, "gram", "runs.db")
+        store.parent.mkdir()
+        Path(state).chmod(0o755)
+        with open_store(store) as made:
+            made.ready()
+        kept = gram("doctor", XDG_STATE_HOME=state).stdout
+        assert f"ok       {store}: what is said is kept here" in kept
+        with without_rights(store, file, folder):
+            done = gram("doctor", XDG_STATE_HOME=state)
+    assert done.returncode == 1
+    assert f"problem  what is said is not kept: {store}: " in done.stdout
+
+
+def test_doctor_says_that_no_store_can_be_made(tmp_path: Path) -> None:
+    written(tmp_path / "gram", "")
+    store = tmp_path / "gram" / "runs.db"
+    said = f"problem  what is said is not kept: {store}: Not a directory"
+    assert said in gram("doctor", XDG_STATE_HOME=str(tmp_path)).stdout
 
 
 # --- what a file of tools does not have

@@ -12,7 +12,6 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -32,7 +31,7 @@ from interp.history.stores import StoredRun, database as of_stores
 from interp.machine import start
 from interp.machine.messages import Usage
 from tests.interp.history.interrupts import interrupted_at
-from tests.paths import EXAMPLES, tables
+from tests.paths import EXAMPLES, tables, without_rights
 
 ADDRESSES = tables("runs.toml")
 
@@ -384,8 +383,6 @@ def test_what_no_database_can_look_for_is_refused(store: RunStore) -> None:
 
 # --- files that cannot be written
 
-NOBODY = 65534
-
 
 @pytest.fixture
 def path() -> Iterator[Path]:
@@ -396,21 +393,6 @@ def path() -> Iterator[Path]:
         with open_store(found) as store:
             store.create("one", "(:Run)", RunFacts("counter", "A/b", "a.gram", "hash"))
         yield found
-
-
-@contextmanager
-def without_rights(path: Path, file: int, folder: int) -> Iterator[None]:
-    """As somebody who may do with a file and its folder what their modes say: root may all."""
-    path.chmod(file)
-    path.parent.chmod(folder)
-    if is_root := os.geteuid() == 0:
-        os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        if is_root:
-            os.seteuid(0)
-        path.parent.chmod(0o755)
 
 
 @pytest.mark.parametrize(("file", "folder"), [(0o444, 0o555), (0o666, 0o555), (0o444, 0o777)])
