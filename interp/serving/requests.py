@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _STATUSES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     ValidationError: (400, "invalid_request"),
+    # Clients must not send this again: it is often their own retry of a request whose answer takes
+    # long, and once that has come the same message would be said twice.
     errors.RunTakenError: (409, "conversation_busy"),
     errors.LimitError: (422, "limit_reached"),
     errors.WorkflowError: (422, "workflow_failed"),

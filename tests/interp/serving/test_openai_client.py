@@ -16,7 +16,15 @@ from interp.machine import Limits, Request
 from interp.serving import Serving
 from interp.workers import decide_run
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
-from tests.interp.serving.served import GREETER, Asynchronous, agents, asked_of, client, serving
+from tests.interp.serving.served import (
+    GREETER,
+    Asynchronous,
+    Slow,
+    agents,
+    asked_of,
+    client,
+    serving,
+)
 
 HI = [{"role": "user", "content": "Hi"}]
 
@@ -331,6 +339,17 @@ def test_both_apis_go_on_with_one_conversation(tmp_path: Path) -> None:
     assert response.conversation is not None
     assert response.conversation.id == "one"
     assert [each.content for each in model.requests[1].messages] == ["Hi", "Hello.", "And you?"]
+
+
+def test_what_a_client_asks_again_is_not_said_twice(tmp_path: Path) -> None:
+    model = Slow()
+    with asked_of(GREETER, record=tmp_path / "runs.db", model=model) as asking:
+        impatient = asking.with_options(max_retries=3, timeout=0.5)
+        with pytest.raises(openai.ConflictError, match="another turn of the conversation one"):
+            said(impatient, "greeter", "Hi", extra_headers=NAMED)
+        model.may_answer = True
+
+    assert model.answered == 1
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "x" * 201])
