@@ -15,7 +15,7 @@ from .looking import (
     why_queued,
     workers_now as workers_now,
 )
-from .queue import IS_OVER, RunQueue, tell_workers
+from .queue import IS_OVER, RunQueue, expect_procrastinate, tell_workers
 from .steering import (
     Decision,
     Result as Result,

@@ -27,7 +27,7 @@ from ..inputs.declaring import Options, given_by, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import RunningOptions, match_option
-from ..inputs.record_option import record_option, store_option
+from ..inputs.record_option import queue_option, record_option
 from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import LogLines, show_logs, telemetry
 from ..terminal.console import is_quiet, is_verbose, tell
@@ -189,7 +189,7 @@ def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:
 
 
 class _WorkerOptions(ToolOptions, _StoppableOptions):
-    store: str = given_by(store_option)
+    store: str = given_by(queue_option)
     match: Match = match_option
     at_once: int = option("How many runs it drives at once; 8.", default=8)
     schedule: str | None = option(

@@ -19,13 +19,13 @@ from ..inputs.declaring import Options, agent_option, given_by, json_option, opt
 from ..inputs.files import read_program
 from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, fallback_option, read_limits
-from ..inputs.record_option import store_option
+from ..inputs.record_option import queue_option
 from ..telemetry import telemetry
 from ..terminal.console import forbid, note, show_result
 
 
 class _Options(Options):
-    store: str = given_by(store_option)
+    store: str = given_by(queue_option)
     health: bool = option(
         "Exit with 1 unless a worker lives and no run waits longer than --oldest."
     )
@@ -86,7 +86,7 @@ def limits_command() -> None:
 
 
 @limits_command.command("list")
-@store_option
+@queue_option
 @json_option
 def list_limits(store: str, as_json: bool) -> None:
     """List limits, what counts for them now, and who has asked to be left alone for a time."""
@@ -115,7 +115,7 @@ def _parts(now: workers.LimitNow) -> list[str]:
 
 @limits_command.command("set")
 @click.argument("name")
-@store_option
+@queue_option
 @click.option("--at-most", type=click.IntRange(1), help="How many requests may go on at once.")
 @click.option(
     "--per-minute",
@@ -131,7 +131,7 @@ def set_limit(name: str, store: str, at_most: int | None, per_minute: float | No
 
 @limits_command.command("remove")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@store_option
+@queue_option
 def remove_limits(names: tuple[str, ...], store: str) -> None:
     """Remove the limits of these names; exits with 1 if one of them has none."""
     with open_store(store, must_exist=True) as opened:
@@ -154,7 +154,7 @@ def _time(text: str) -> datetime:
 
 
 class _SubmitOptions(KeptRunOptions):
-    store: str = given_by(store_option)
+    store: str = given_by(queue_option)
     as_json: bool = given_by(json_option)
     input: str | None = input_option
     id: str | None = option(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -19,6 +19,8 @@ from ..terminal.console import expect_a_name, forbid, state_folder
 from .declaring import option
 from .files import STDIN, read_text
 from .project import record_of_project
+
+T = TypeVar("T", bound=Callable[..., Any])
 
 VARIABLE: Final = "GRAM_RECORD"
 
@@ -57,16 +59,40 @@ def _store_named(context: click.Context, option: click.Parameter, record: str | 
     return store
 
 
-store_option = click.option(
-    "--record",
-    "store",
-    metavar="FILE|postgresql://…",
-    envvar=VARIABLE,
-    show_envvar=True,
-    callback=_store_named,
-    help="Where runs are kept: a file, or a database on Postgres; your own store by default.",
+def _queue_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
+    store = _store_named(context, option, record)
+    if Address.of(store).is_database:
+        from ...workers import expect_procrastinate  # late: most commands need no workers
+
+        expect_procrastinate()  # before psycopg is missed, which comes with it
+    return store
+
+
+def _store_option(metavar: str, callback: Callable[..., str], help: str) -> Callable[[T], T]:
+    return click.option(
+        "--record",
+        "store",
+        metavar=metavar,
+        envvar=VARIABLE,
+        show_envvar=True,
+        callback=callback,
+        help=help,
+    )
+
+
+store_option = _store_option(
+    "FILE|postgresql://…",
+    _store_named,
+    "Where runs are kept: a file, or a database on Postgres; your own store by default.",
 )
 """The option for the store of a command that names no run."""
+
+queue_option = _store_option(
+    "postgresql://…",
+    _queue_named,
+    "Where runs are kept that workers take: a database on Postgres.",
+)
+"""The option for the store of a command that is about workers."""
 
 record_option: Any = option(
     "Keep what is said: in a new file, best named *.run.gram, or in a store, such as runs.db or "

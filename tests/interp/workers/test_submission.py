@@ -157,16 +157,26 @@ def test_what_has_to_be_installed_is_told(
 ) -> None:
     schedules.write_text(EACH_MINUTE, "utf-8")
     record = ("--record", database)
-    for command, module in (
-        (("check", schedules), "croniter"),
-        (("submit", HELLO, "Hi.", *record), "procrastinate"),
-        (("worker", *record), "psycopg"),  # comes with the extra, too
+    workers = ("procrastinate", "psycopg")  # one extra brings both
+    for command, missing in (
+        (("check", schedules), ["croniter"]),
+        (("submit", HELLO, "Hi.", *record), workers),
+        (("limits", "list", *record), workers),
+        (("workers", *record), workers),
+        (("worker", *record), workers),
     ):
-        monkeypatch.setitem(sys.modules, module, None)
-        done = gram(*map(str, command))
+        with monkeypatch.context() as patch:
+            for module in missing:
+                patch.setitem(sys.modules, module, None)
+            done = gram(*map(str, command))
         assert done.returncode == 4
         assert install("workers") in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["submit", "worker", "workers"])
+def test_help_offers_databases_alone(command: str) -> None:
+    assert "--record postgresql://" in gram(command, "--help").stdout
 
 
 # --- a worker takes only runs that it can drive, and says why it leaves the others
