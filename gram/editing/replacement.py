@@ -103,7 +103,7 @@ class Rewriter:
             self._parts(new).annotations(old, tree.value)
             self.write(new.parts[0], "body")
         elif isinstance(old, syntax.Path) and not new.is_open and (hops := hops_of(old, new)):
-            rewrite_path(self.writer, hops, self._spelling)
+            rewrite_path(self.writer, hops, self._spelling, path=old)
         elif (
             isinstance(old, syntax.Header)
             and old.subject.record

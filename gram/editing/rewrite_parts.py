@@ -16,7 +16,7 @@ from ..source import Span
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_edge, is_symbol, walk_nodes
 from ..writing import PLAIN, Spelling, write_name, write_subject, write_value
 from .adopting import align
-from .comma_list import Named, Place, Writer, list_of, with_additions
+from .comma_list import NOTHING, Named, Place, Writer, list_of, with_additions
 from .pairing import Part
 
 
@@ -364,7 +364,11 @@ def _cost(hop: NewHop) -> int:
 
 
 def rewrite_path(
-    writer: Writer, hops: Sequence[NewHop], spell: Spell, comments: Iterable[Span] = ()
+    writer: Writer,
+    hops: Sequence[NewHop],
+    spell: Spell,
+    comments: Iterable[Span] = (),
+    path: syntax.Path | None = None,
 ) -> None:
     """Write the hops that `hops_of` or `hops_around` found, each over its old one.
 
@@ -373,14 +377,18 @@ def rewrite_path(
         hops: the hops.
         spell: the spelling of what is new.
         comments: comments of the old text that have no place of their own in the new one.
+        path: what is rewritten; its nodes keep the comments beside them when their hops go.
     """
-    first, *others = _old_nodes([hops[0].left, *(hop.right for hop in hops)], hops)
+    first, *others = old = _old_nodes([hops[0].left, *(hop.right for hop in hops)], hops, path)
+    beside = {} if path is None else _comments_beside(writer, path, hops)
     _rewrite_node(writer, first, hops[0].left, spell)
     writer.copy_comments(comments)
-    for hop, old_node in zip(hops, others, strict=True):
+    for hop, before, old_node in zip(hops, old, others, strict=False):
         spelling = spell(hop.edge)
         if hop.old is None:
+            writer.copy_trivia(*beside.get((before, "after"), NOTHING))
             writer.put(writing.write_arrow(hop.edge.pattern.value, spelling, hop.direction))
+            writer.copy_trivia(*beside.get((old_node, "before"), NOTHING))
         else:
             (arrow,), (left, right) = hop.old.arrows, hop.old.nodes
             writer.copy_trivia(left.end, arrow.start)
@@ -389,11 +397,27 @@ def rewrite_path(
         _rewrite_node(writer, old_node, hop.right, spell)
 
 
-def _old_nodes(nodes: Sequence[Part], hops: Sequence[NewHop]) -> list[syntax.Node | None]:
+def _comments_beside(
+    writer: Writer, path: syntax.Path, hops: Sequence[NewHop]
+) -> dict[tuple[syntax.Node | None, str], Span]:
+    """The blanks with comments that follow or precede a node of a path where an arrow goes."""
+    kept = {arrow for hop in hops if hop.old for arrow in hop.old.arrows}
+    found: dict[tuple[syntax.Node | None, str], Span] = {}
+    for left, arrow, right in zip(path.nodes, path.arrows, path.nodes[1:], strict=False):
+        if arrow not in kept:
+            found[left, "after"] = Span(left.end, arrow.start)
+            found[right, "before"] = Span(arrow.end, right.start)
+    return {key: span for key, span in found.items() if lexer.has_comment(writer.old[slice(*span)])}
+
+
+def _old_nodes(
+    nodes: Sequence[Part], hops: Sequence[NewHop], path: syntax.Path | None
+) -> list[syntax.Node | None]:
     """For each node of the new path the old node whose text it takes; none is taken twice.
 
     The equal node beside it comes first, then one of the same name, then the one at its place.
-    The node at the other end of a hop is taken only when the two are exactly swapped.
+    The node at the other end of a hop is taken only when the two are exactly swapped. Where all
+    hops around a node are new, the node of its name is taken whose hops are all gone.
     """
     beside: list[tuple[int, syntax.Node]] = []  # the index of a new node, and an old one
     swapped: list[tuple[int, syntax.Node]] = []
@@ -419,6 +443,9 @@ def _old_nodes(nodes: Sequence[Part], hops: Sequence[NewHop]) -> list[syntax.Nod
     take(swapped, operator.eq)
     take(beside, lambda old, new: new.value.identity in {old.value.identity} - {""})
     take(beside, lambda old, new: True)
+    free = {node.pattern.value.identity: node for node in path.nodes} if path else {}
+    by_name = [(at, free.get(node.pattern.value.identity)) for at, node in enumerate(nodes)]
+    take([(at, old) for at, old in by_name if old], lambda old, new: bool(new.value.identity))
     return sources
 
 

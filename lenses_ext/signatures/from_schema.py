@@ -15,8 +15,8 @@ from .. import schemas
 from ..schemas import Keywords, NotJson, Schema, SchemaPath, dump_json, subschemas
 from . import values
 from .faults import SignatureError
-from .parsing import remote_reference
-from .values import COMBINATORS, JSON_TYPES, Parameter, Shape, Type, TypeSignature
+from .parsing import SignatureLike, parse_type_signature, remote_reference
+from .values import COMBINATORS, JSON_TYPES, Parameter, Shape, Type, TypeSignature, basic
 from .writer import reference_to, write_type_signature
 
 _MAX_LEVELS = 40
@@ -27,7 +27,10 @@ _REFERENCES = {"$ref", "$dynamicRef", "$recursiveRef"}
 
 
 def json_schema_to_type_signature(
-    schema: Mapping[str, Any], *, return_schema: Mapping[str, Any] | bool | None = None
+    schema: Mapping[str, Any],
+    *,
+    return_schema: Mapping[str, Any] | bool | None = None,
+    like: SignatureLike | None = None,
 ) -> str:
     """The text of the signature that a JSON Schema says, without loss.
 
@@ -37,6 +40,7 @@ def json_schema_to_type_signature(
     Args:
         schema: the schema of an object, one property a parameter; it is not changed.
         return_schema: the schema of the result, or None when anything may come.
+        like: the signature before it: where that writes ``Text`` for ``String``, so does this.
 
     Raises:
         SignatureError: it is not the schema of an object, or refers to something outside itself.
@@ -56,7 +60,45 @@ def json_schema_to_type_signature(
         root = return_schema if isinstance(return_schema, bool) else dict(return_schema)
         returned = _SchemaReader(root, is_result=True).type(root)
         signature = evolve(signature, returns=Parameter(None, returned))
+    if like is not None:
+        signature = _spelled_as(parse_type_signature(like), signature)
     return write_type_signature(signature)
+
+
+def _spelled_as(old: TypeSignature, new: TypeSignature) -> TypeSignature:
+    """A signature with the aliases of basic types that another has in the same places."""
+    local = {shape.name: shape.type for shape in old.shapes}
+
+    def member(olds: tuple[Parameter, ...], at: int, new: Parameter) -> Parameter:
+        named = [each for each in olds if each.name == new.name is not None]
+        found = named or ([] if new.name is not None else olds[at : at + 1])
+        return evolve(new, type=type_(found[0].type, new.type)) if found else new
+
+    def type_(old: Type, new: Type) -> Type:
+        for label in old.labels & local.keys() - new.labels:
+            old = local[label]
+        written = (*old.labels, *old.of, *filter(None, [old.element_type]))
+        alias = {basic(label): label for label in written if label in values.ALIASES}
+        return evolve(
+            new,
+            labels=frozenset(alias.get(each, each) for each in new.labels),
+            of=tuple(alias.get(each, each) for each in new.of),
+            element_type=alias.get(new.element_type, new.element_type),
+            members=members(old.members, new.members),
+        )
+
+    def members(olds: tuple[Parameter, ...], news: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+        return tuple(member(olds, at, each) for at, each in enumerate(news))
+
+    shapes = [
+        evolve(each, type=type_(local.get(each.name, each.type), each.type)) for each in new.shapes
+    ]
+    return evolve(
+        new,
+        parameters=members(old.parameters, new.parameters),
+        returns=member((old.returns,), 0, new.returns),
+        shapes=tuple(shapes),
+    )
 
 
 def _not_an_object(schema: object) -> list[Diagnostic]:

@@ -13,7 +13,8 @@ import lenses_ext
 from gram import Pattern, format_text, origin
 from gram.json import Json
 from lenses_ext import put, tool_spec_description, tool_spec_name, tool_spec_type_signature, view
-from lenses_ext.language import tool_spec_of
+from lenses_ext.language import parameter, parameter_names, tool_spec_of
+from lenses_ext.optics import any_property
 from lenses_ext.schemas import Match
 
 from ...machine import TOOL_FORMS, tools_to_json
@@ -241,20 +242,26 @@ def _with_new_words(library: ToolLibrary, spec: Pattern) -> Pattern:
     said = tool.description.strip()
     if said and said != view(tool_spec_description, spec).strip():
         spec = put(tool_spec_description, tool.description, spec)
-    old, new = view(lenses_ext.tool_spec_schema, spec), tool.schema
-    for schema, result in ((old, lenses_ext.result_schema(spec)), (new, tool.result_schema)):
-        if explain_binding(spec, library, match="full" if said else "types") is not None:
-            schema = _with_words(schema, old, new)
-            signature = lenses_ext.json_schema_to_type_signature(schema, return_schema=result)
-            spec = put(tool_spec_type_signature, signature, spec)
-    return spec
+    for name, part in tool.schema.get("properties", {}).items():
+        if name in parameter_names(spec) and isinstance(part, dict) and part.get("description"):
+            words = parameter(name) & any_property("description")
+            spec = put(words, part["description"], spec)
+    if explain_binding(spec, library, match="full" if said else "types") is None:
+        return spec
+    schema = _with_words(tool.schema, view(lenses_ext.tool_spec_schema, spec))
+    result = tool.result_schema
+    text = lenses_ext.json_schema_to_type_signature(schema, return_schema=result, like=spec)
+    return put(tool_spec_type_signature, text, spec)
 
 
-def _with_words(schema: Mapping[str, Any], *words: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of parameters with the descriptions that others have, the later ones first."""
+def _with_words(schema: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of parameters with the descriptions of another where it has none."""
     properties = dict(schema.get("properties", {}))
-    for other in words:
-        for name, said in other.get("properties", {}).items():
-            if name in properties and said.get("description"):
-                properties[name] = {**properties[name], "description": said["description"]}
+    for name, other in words.get("properties", {}).items():
+        part = properties.get(name)
+        if isinstance(part, dict) and isinstance(other, dict) and other.get("description"):
+            properties[name] = {
+                **part,
+                "description": part.get("description") or other["description"],
+            }
     return {**schema, "properties": properties} if properties else dict(schema)

@@ -106,6 +106,30 @@ def test_an_update_takes_the_words_of_parameters_and_leaves_types_that_bind(tmp_
     assert words in Path(program).read_text()
 
 
+def test_an_update_leaves_what_is_written_as_it_is_written(tmp_path: Path) -> None:
+    types = "(t::Text) // t\n  ==>(u::User)==>(::Text),\n  // u\n"
+    types += "  [User:Object | (id::Int), (of::Bool)]"
+    head = '[a:Agent {instruction: "A", model: "X/m"} | [g:Tool {description: "G"} | '
+    program = written(tmp_path / "a.gram", f"{head}{types}]]")
+    code = "from typing import TypedDict\nfrom interp import tool\nclass User(TypedDict):\n"
+    code += (
+        '    id: int\n    of: bool\n@tool\ndef g(t: str, u: User) -> str:\n    """G\n\n    Args:\n'
+    )
+    words = '        t: What.\n    """\n'
+    tools = written(tmp_path / "tools.py", code + words)
+    gram("tools", program, "--tools", tools, "--update", "-i")
+    typed = types.replace("t::Text", 't::Text {description: "What."}')
+    assert Path(program).read_text() == f"{head}{typed}]]"
+
+    changed = code.replace("bool", "float").replace("u: User", "u: User, n: int = 1") + words
+    Path(tools).write_text(changed)
+    gram("tools", program, "--tools", tools, "--update", "-i")
+    typed = typed.replace("==>(::", "==>(n::Integer {default: 1})==>(::").replace("Bool", "Number")
+    typed = typed.replace("u::User", "u::U").replace("User:", "U:")
+    assert Path(program).read_text() == f"{head}{typed}]]"
+    assert gram("tools", program, "--tools", tools).returncode == 0
+
+
 def test_a_run_that_changed_words_stop_names_what_takes_them(changed: tuple[str, str]) -> None:
     program, tools = changed
     stopped = gram("run", program, "hi", "--offline", "--tools", tools)
