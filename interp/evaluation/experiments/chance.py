@@ -213,7 +213,8 @@ def sign_flips(differences: Sequence[float], rng: np.random.Generator) -> float:
     """The p-value of the permutation test of a mean difference, one difference for each case.
 
     Fisher (1935), The Design of Experiments, section 21. Up to 16 differences, all signs are
-    tried, and the test is exact. Beyond, 9,999 of them are drawn, and what was seen counts as one
+    tried, and the test is exact; so it is where all are of one size, as in `mcnemar`. Beyond, 9,999
+    of them are drawn, and what was seen counts as one
     more (Phipson and Smyth 2010, Statistical Applications in Genetics and Molecular Biology 9,
     article 39).
 
@@ -226,8 +227,8 @@ def sign_flips(differences: Sequence[float], rng: np.random.Generator) -> float:
 
     given = np.asarray(differences, dtype=float)
     given = given[given != 0]
-    if len(given) < 2:  # one difference: both signs are as far from zero
-        return 1.0
+    if not len(given) or np.ptp(np.abs(given)) == 0:
+        return mcnemar(int(np.sum(given > 0)), int(np.sum(given < 0)))
     # By a power of two, which is exact: no sum is too large or too small for a float.
     exponent = np.frexp(np.max(np.abs(given)))[1]
     found = stats.permutation_test(

@@ -106,6 +106,15 @@ def test_few_sign_flips_are_counted_one_by_one(differences: list[int], seed: int
     assert found == pytest.approx(min(1.0, expected))
 
 
+@given(
+    st.integers(0, 40), st.integers(0, 40), st.sampled_from([1 / 3, 1.0, 7e9]), st.integers(0, 9)
+)
+def test_sign_flips_of_one_size_are_mcnemar_s(up: int, down: int, size: float, seed: int) -> None:
+    found = sign_flips([size] * up + [-size] * down + [0.0], np.random.default_rng(seed))
+
+    assert found == mcnemar(up, down)
+
+
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e100])
 def test_tiny_and_huge_differences_are_tested_as_any(scale: float) -> None:
     assert sign_flips([scale] * 8, np.random.default_rng(1)) == pytest.approx(2 / 2**8)
