@@ -27,7 +27,7 @@ from gram import GramError, Pattern, write_atomically
 from gram.words import counted
 from lenses_ext import ProgramLike
 
-from ..errors import AgentError, ConfigurationError, ReplayError, said_by
+from ..errors import AgentError, ConfigurationError, ReplayError, ValidationError, said_by
 from ..execution import Spending
 from ..history.records import RecordedRun
 from ..history.replaying import UntilChanged, recorded
@@ -114,8 +114,11 @@ class Recording:
                 if self.path and self.is_replayed:
                     if not self.path.exists():
                         raise ReplayError("there is no recording")
-                    self._changing = UntilChanged.of(self.path) if self.may_ask else None
-                    added["handler"] = self._changing or recorded(self.path)
+                    try:
+                        self._changing = UntilChanged.of(self.path) if self.may_ask else None
+                        added["handler"] = self._changing or recorded(self.path)
+                    except ValidationError as error:  # its hint is not one for tests
+                        raise ReplayError(str(error).partition("\n")[0]) from None
                 yield {**options, **added}
             except ReplayError as error:  # told with the file, named once, and how to record it
                 has_place = str(error).startswith(f"{self.path}:")

@@ -110,6 +110,7 @@ def test_a_changed_program_or_recording_fails_with_the_difference(project: Proje
         (file, "Bye".join(text.rsplit("Hello, Al!", 1)), "assert 'Bye' == 'Hello, Al!'"),
         (file, text.replace("[1]", "[7]"), "test_greets.run.gram:"),
         (file, text[: len(text) // 2], "test_greets.run.gram"),
+        (file, text[:20], "hint: pytest --gram-recordings=changed asks what changed, all records"),
         (program, program.read_text().replace(*shorter), "request at position (0) is not the one"),
     ]
     for changed, content, message in edits:
@@ -366,6 +367,27 @@ def test_the_options_of_gram_test_are_a_setting_of_pytest(project: Project) -> N
     assert done.returncode == 0
     assert "x.cases.csv:3:1: any answer passes Hi" in done.stdout
     assert project.recordings == []
+
+
+def test_files_of_tools_are_found_beside_the_test_from_any_folder(project: Project) -> None:
+    tool = "from interp import tool\n@tool\ndef {0}(x: str) -> str:\n    'Says'\n    return '{0}'\n"
+    for name in ("here", "there"):
+        (project.folder / name).mkdir()
+        project.write(tool.format(name), f"{name}/tools.py")
+        spec = f'[{name}:ToolSpecification {{description: "Says"}} | (x::String)==>(::String)]'
+        head = '[a:Agent {instruction: "Hi", model: "Offline/rehearsal"} | '
+        project.write(f"{head}{spec}]", f"{name}/a.gram")
+        tools = {"here": '"tools.py"', "there": '["tools.py:there"]'}[name]
+        project.write(
+            f"def test_it(gram_agent):\n"
+            f"    agent = gram_agent('a.gram', tools={tools})\n"
+            f"    assert agent.run('{name} x: \"b\"').content == '{name}'\n",
+            f"{name}/test_{name}.py",
+        )
+
+    done = project.pytest("here", "there")
+
+    assert passed(done, 2), done.stdout
 
 
 def test_what_is_wrong_is_shown_at_the_line_of_the_test(project: Project) -> None:

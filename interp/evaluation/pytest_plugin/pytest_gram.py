@@ -145,9 +145,9 @@ def gram_agent(
 ) -> Callable[..., AgentUnderTest]:
     """Load an agent: ``gram_agent("file.gram", tools=library).run("hi")``.
 
-    The path is relative to the test file. ``agent`` names one of several agents, ``tools`` are
-    what `ToolLibrary.of` takes, and other keywords are those of `interp.run`. While the test
-    runs, nothing outside of this machine can be connected to.
+    The path is relative to the test file, and so are those of Python files among ``tools``, which
+    are what `ToolLibrary.of` takes. ``agent`` names one of several agents, and other keywords are
+    those of `interp.run`. While the test runs, nothing outside of this machine can be connected to.
     """
     from gram import GramError
     from interp import bind_agent_tools, load
@@ -160,7 +160,7 @@ def gram_agent(
         __tracebackhide__ = True  # what is wrong is shown at the line of the test
         try:
             pattern = load(request.path.parent / path, agent)
-            library = library_of(tools, by="gram_agent")
+            library = library_of(_beside(request.path.parent, tools), by="gram_agent")
             if library:  # a replayed run needs no tools, but those that are given have to bind
                 bind_agent_tools(pattern, library, match=options.get("match", "full"))
         except (GramError, OSError) as error:
@@ -168,6 +168,13 @@ def gram_agent(
         return AgentUnderTest(pattern, library, _gram_runs, options)
 
     return agent
+
+
+def _beside(folder: Path, tools: Any) -> Any:
+    """Tools whose files are found from a folder."""
+    if isinstance(tools, list | tuple):
+        return [_beside(folder, each) for each in tools]
+    return str(folder / tools) if isinstance(tools, str) else tools
 
 
 @pytest.fixture
