@@ -26,9 +26,10 @@ from lenses_ext.signatures import with_other_elements
 from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError, ToolBindingError
+from ..json_text import Json, write_json
 from ..programs import the_agent, tools_to_bind
 from .from_functions.callables import place_of
-from .implementation import Tool
+from .implementation import Tool, ToolResult
 from .library import LibraryLike, ToolLibrary, library_of
 
 _NONE = "has none"
@@ -157,9 +158,35 @@ _bound: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, tuple[Tool, ...]
 
 def _bound_as(spec: Pattern, library: ToolLibrary) -> Tool:
     """The tool that implements a specification, ``once`` where the program says so."""
-    tool = library[view(lenses_ext.tool_spec_name, spec)]
+    tool = _fitted(library[view(lenses_ext.tool_spec_name, spec)], spec)
     is_right = tool.once or not view(lenses_ext.tool_spec_once, spec)
     return tool if is_right else attrs.evolve(tool, once=True)
+
+
+def _fitted(tool: Tool, spec: Pattern) -> Tool:
+    """The tool, without the object that its server wraps a result in which is declared as none.
+
+    Structured results of MCP are objects, so that servers give another as ``{"result": …}``.
+    """
+    listed = tool.result_schema or {} if tool.server is not None else {}
+    is_wrapped = [*listed.get("properties", {})] == listed.get("required") == ["result"]
+    declared: Json = (lenses_ext.result_schema(spec) or {}).get("type", "object")
+    if not is_wrapped or "object" in declared:
+        return tool
+
+    async def invoke(arguments: dict[str, Json]) -> Json | ToolResult:
+        return _unwrapped(await tool.invoke(arguments))
+
+    inner = {**listed["properties"]["result"], "$defs": listed.get("$defs", {})}
+    inner.pop("title", None)  # that of the field
+    return attrs.evolve(tool, result_schema=inner, invoke=invoke)
+
+
+def _unwrapped(given: Json | ToolResult) -> Json | ToolResult:
+    if isinstance(given, ToolResult):
+        return given._replace(text=write_json(_unwrapped(given.text.value)))
+    is_wrapped = isinstance(given, dict) and given.keys() == {"result"}
+    return given["result"] if is_wrapped else given
 
 
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
@@ -167,7 +194,7 @@ def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple
     expect_match(match)
     name = view(lenses_ext.tool_spec_name, spec)
     if (tool := library.get(name)) is not None:
-        return tuple(_differences(spec, tool, match))
+        return tuple(_differences(spec, _fitted(tool, spec), match))
     hint = _undecorated(name, library) or did_you_mean(name, library)
     hint = hint or f"it has {', '.join(library) or 'no tools'}"
     absent = f'tool "{name}" is not in the library; {hint}'

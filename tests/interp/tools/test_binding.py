@@ -12,7 +12,7 @@ import interp
 import lenses_ext
 from gram import Pattern
 from interp import ToolLibrary, bind_agent_tools, create_tool, load_tools, tool
-from interp.tools import bind_tool, empty_tool_library, explain_binding
+from interp.tools import Tool, bind_tool, empty_tool_library, explain_binding, invoke_tool
 from lenses_ext import create_tool_specification
 
 SPEC = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
@@ -221,3 +221,36 @@ def test_a_program_says_that_a_tool_runs_only_once_whatever_its_implementation_s
     assert bound.once
     assert of_agent.once
     assert (bound.name, bound.schema, bound(3)) == ("add", SCHEMA, 1)
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "comes"),
+    [
+        ('(::Array {elementType: "Point"}) [Point:Object | (x::Integer)]', [{"x": 1}], [{"x": 1}]),
+        ("(::Array)", "no object around it", "no object around it"),
+        ("(::Point) [Point:Object | (result::Any)]", [1], {"result": [1]}),
+        ("(::Any)", [1], {"result": [1]}),
+    ],
+)
+def test_an_object_that_a_server_wraps_a_result_in_is_left_out_where_none_is_declared(
+    declared: str, given: Any, comes: Any
+) -> None:
+    async def invoke(_: dict[str, Any]) -> Any:
+        return given if isinstance(given, str) else {"result": given}
+
+    point = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    items = {"type": "array", "items": {"$ref": "#/$defs/Point"}, "title": "Result"}
+    listed = {
+        "type": "object",
+        "properties": {"result": items},
+        "required": ["result"],
+        "$defs": {"Point": point},
+        "x-fastmcp-wrap-result": True,
+    }
+    listing = Tool("list", "Lists.", {"type": "object"}, invoke, result_schema=listed, server="s")
+    spec = create_tool_specification("list", "Lists.", f"()==>{declared}")
+
+    bound = bind_tool(spec, [listing])
+
+    assert bound is not None, explain_binding(spec, [listing])
+    assert invoke_tool(bound, {}) == comes

@@ -23,8 +23,8 @@ import interp
 from interp import ConfigurationError, Limits, ScriptedModel, ToolError, ToolLibrary, mcp_library
 from interp.secrets import without_keys
 from interp.tools import ToolContext, call_tool, invoke_tool, providing
-from interp.tools.mcp.listing import listed_tools, look_alikes
-from lenses_ext import create_agent_pattern
+from interp.tools.mcp.listing import doubtful_names, listed_tools
+from lenses_ext import create_agent_pattern, create_tool_specification
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
 
@@ -98,6 +98,19 @@ def test_a_server_is_called_from_sync_and_async_runs(
 
     assert sync == concurrent
     assert sync.tools_used[0].result == {"result": "Hello, Alice."}
+
+
+def test_a_result_that_is_declared_as_a_text_comes_without_the_object_around_it(
+    library: ToolLibrary,
+) -> None:
+    signature = "(name::String)==>(loud::Boolean {default: false})==>(::String)"
+    spec = create_tool_specification("greet", "Greets a person.", signature)
+    agent = create_agent_pattern("a", "An agent", "Ollama/any", "Use tools.", [spec])
+
+    calls = calling("greet", name="Alice")
+    response = interp.run(agent, "hi", library, model=calls, match="types")
+
+    assert response.tools_used[0].result == "Hello, Alice."
 
 
 def test_a_library_opens_in_async_code_and_says_when_it_is_closed() -> None:
@@ -298,25 +311,29 @@ def test_names_that_look_alike_are_warned_of(caplog: pytest.LogCaptureFixture) -
 
     (warning,) = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
     assert warning == (
-        'tools of the MCP server "bad" have names that look alike: '
-        '"p\u0430y" like "pay", "Pay" like "pay"'
+        'names of tools of the MCP server "bad" look alike: '
+        '"p\u0430y" with letters of two alphabets, "Pay" like "pay"'
     )
 
 
 @pytest.mark.parametrize(
     "names",
     [
-        ["send", "SEND"], ["send", "ｓｅｎｄ"], ["send", "ѕеnd"], ["mode1", "model"],
-        ["io", "i0"], ["modern", "modem"], ["a-b", "a\u2010b"], ["kiss", "κιss"],
-        ["café", "cafe\u0301"], ["hot", "հօt"], ["Il", "lI"], ["read_file", "read-file"],
-        ["click", "dick"], ["SEND", "ᏚEND"], ["a b", "a\u2013b"], ["new", "пew"],
+        ["send", "SEND"], ["send", "ｓｅｎｄ"], ["mode1", "model"], ["io", "i0"],
+        ["a-b", "a\u2010b"], ["café", "cafe\u0301"], ["Il", "lI"], ["read_file", "read-file"],
+        ["a b", "a\u2013b"],
     ],
     ids=ascii,
 )  # fmt: skip
-def test_names_look_alike_by_case_width_and_confusable_letters(names: list[str]) -> None:
+def test_names_look_alike_by_case_width_and_dashes(names: list[str]) -> None:
     others = ["read_file_s", "write_file", "read_files", "оплатить", "платить"]
 
-    assert look_alikes([*others, *names]) == [(names[1], names[0])]
+    assert [*doubtful_names([*others, *names])] == [f'"{names[1]}" like "{names[0]}"']
+
+
+@pytest.mark.parametrize("name", ["ѕеnd", "κιss", "հօt", "ᏚEND", "пew"], ids=ascii)
+def test_letters_of_two_alphabets_in_a_name_are_doubtful(name: str) -> None:
+    assert [*doubtful_names(["оплатить", name])] == [f'"{name}" with letters of two alphabets']
 
 
 def test_servers_of_one_library_start_at_the_same_time(tmp_path: Path) -> None:
