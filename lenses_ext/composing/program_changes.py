@@ -90,6 +90,11 @@ class _Part:
         return self.pattern.value.identity
 
     @property
+    def is_offered(self) -> bool:
+        """Whether it is a definition that others may use; a type in an agent is the agent's own."""
+        return self.kind in _DEFINED and not (self.kind == "type" and self.around)
+
+    @property
     def what(self) -> tuple[str, ...]:
         """What it is called, from the outside in."""
         if self.kind == "header":
@@ -120,14 +125,16 @@ class _Comparison:
             self._pair_across(kind)
         self._pair_headers()
         for part in self._gone:
-            self._add(part, Said("is removed", "major" if part.kind in _DEFINED else "patch"))
+            self._add(part, Said("is removed", "major" if part.is_offered else "patch"))
         for part in self._come:
-            self._add(part, Said("is new", "minor" if part.kind in _DEFINED else "patch"))
+            self._add(part, Said("is new", "minor" if part.is_offered else "patch"))
         renamed = {old.name: new.name for old, new in self._pairs if old.kind in _DEFINED}
         for old, new in self._pairs:
             if old.name != new.name:
-                level: Level = "major" if old.kind in _DEFINED else "patch"
-                self._add(old, Said(f"renamed `{new.name}`", level, old.kind == "tool"), new.path)
+                is_inner = old.kind == "type" and not old.is_offered
+                level: Level = "major" if old.is_offered else "patch"
+                said = Said(f"renamed `{new.name}`", level, old.kind == "tool", is_detail=is_inner)
+                self._add(old, said, new.path)
             for said in self._own_changes(old, new, renamed):
                 self._add(new, said)
         self._add_other_spellings()
@@ -156,11 +163,13 @@ class _Comparison:
         found = []
         for index, each in enumerate(of.pattern.elements if of else program.patterns):
             here = (*path, index)
-            if is_scope and (is_path(each) or is_answer(each) or each.value.labels & RESERVED):
+            is_type = is_scope and bool(each.value.labels & RESERVED)
+            is_own = is_type and not each.value.identity  # keywords of its parameters, its result
+            if is_own or (is_scope and (is_path(each) or is_answer(each))):
                 continue
             if here in program.named:
                 kind = kind_of(each)
-            elif not path and each.value.identity in program.types_in(WHOLE):
+            elif is_type or (not path and each.value.identity in program.types_in(WHOLE)):
                 kind = "type"
             elif here == (0,) and is_header(each):
                 kind = "header"
