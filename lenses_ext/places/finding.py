@@ -87,7 +87,8 @@ def find_places(program: ProgramLike, path: str, *, own: bool = False) -> tuple[
         if not found:
             known = {name: None for place in places for name in document.below(place)}
             inside = document.inside(places, word)
-            raise PathError(_nowhere(path, words[:count], word, known, inside), path)
+            lacks = "it has no parts" if document.are_defined(places) else "it is not defined"
+            raise PathError(_nowhere(path, words[:count], word, known, inside, lacks), path)
         places = found
     return tuple(places)
 
@@ -154,6 +155,11 @@ class _Document:
         if len(places) > 1:
             said = " and ".join(places.values())
             raise PathError(f"`{word}` is defined at {said}: name the file that is meant", path)
+
+    def are_defined(self, places: Iterable[Place]) -> bool:
+        """Whether none of these is an element that is a mere name, which means nothing."""
+        inner = (each.pattern(self.patterns) for each in places if each.tree_path[1:])
+        return not any(map(is_reference, inner))
 
     def below(self, place: Place) -> dict[str, Place]:
         """The words that may follow, each with the first place it leads to."""
@@ -313,13 +319,18 @@ def _property(place: Place, key: str, lens: Getter[Pattern, Any] | None = None) 
 
 
 def _nowhere(
-    path: str, before: Sequence[str], word: str, known: Iterable[str], inside: Place | None
+    path: str,
+    before: Sequence[str],
+    word: str,
+    known: Iterable[str],
+    inside: Place | None,
+    lacks: str,
 ) -> str:
     where = f"`{write_path(before)}`" if before else "the document"
     if word == ANY:
         return f"`{path}` leads nowhere: {where} has no parts that * could stand for"
     known = tuple(known)
-    has = f"it has: {', '.join(known)}" if known else "it has no parts"
+    has = f"it has: {', '.join(known)}" if known else lacks
     hint = f"did you mean {inside.path}?" if inside else did_you_mean(word, known) or has
     return f"`{path}` leads nowhere: {where} has no `{word}`; {hint}"
 

@@ -162,7 +162,13 @@ def files_in_git(revision: str, path: str | None = None) -> dict[str, str]:
     if found is None and path is not None and _hash_of(revision):
         return {}
     if found is None:
-        raise FileNotFoundError(errno.ENOENT, "no such file, and no such revision in git", revision)
+        tree, _, within = revision.partition(":")
+        reason = "no such file, and no such revision in git"
+        if within and _hash_of(tree):
+            reason = f"no such path in git at {tree}"
+            if not within.startswith("./") and _hash_of(f"{tree}:./{within}"):
+                reason += f"; from the working directory it is {tree}:./{within}"
+        raise FileNotFoundError(errno.ENOENT, reason, revision)
     if _git("cat-file", "-t", found).strip() == b"blob":
         return {"": found}
     files = {}

@@ -81,6 +81,11 @@ def test_a_path_that_leads_nowhere_says_what_there_is(path: str, message: str) -
     assert str(caught.value) == message
 
 
+def test_a_name_that_means_nothing_is_not_defined() -> None:
+    with pytest.raises(PathError, match="it is not defined$"):
+        find_places(loads("[a:Agent | t]"), "a.tools.t.description")
+
+
 def test_a_word_of_the_language_comes_before_a_property_of_the_same_name() -> None:
     patterns = loads(
         '[a:Agent {tools: 1, name: "n"} |'

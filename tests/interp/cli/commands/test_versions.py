@@ -185,6 +185,13 @@ def test_git_keeps_a_conflict_open_and_says_what_it_is(repository: Repository) -
     assert repository.read().count("<<<<<<<") == repository.read().count(">>>>>>>") == 1
 
 
+def test_a_path_in_git_is_told_from_the_root(repository: Repository) -> None:
+    (repository.folder / "below").mkdir()
+    repository.commit(**{"below/desk": DESK})
+    done = gram("diff", "HEAD:desk.gram", "desk.gram", cwd=repository.folder / "below")
+    refused(done, 2, "at HEAD; from the working directory it is HEAD:./desk.gram")
+
+
 def test_what_breaks_across_files_stops_the_merge(repository: Repository) -> None:
     user = '{imports: ["desk.gram"]}\n' + OTHER
     repository.sides({"desk": DESK}, {"desk": DESK.replace("search", "find")}, {"other": user})
