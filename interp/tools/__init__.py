@@ -1,10 +1,13 @@
 """Tools and libraries: making them of functions, binding them to a program, calling them."""
 
 from .binding import (
+    ONE_OF_A_NAME,
     bind_agent_tools as bind_agent_tools,
     bind_tool as bind_tool,
+    clash_of,
     expect_match,
     explain_binding as explain_binding,
+    specs_by_name,
     with_agents,
 )
 from .from_functions.json_types import AnswerType, answer_type_of

@@ -138,7 +138,11 @@ def bind_agent_tools(
     bound = _bound(chosen)(library)
     if match not in bound:
         specs = tools_to_bind(chosen)
-        problems = [problem for spec in specs for problem in binding_problems(spec, library, match)]
+        problems: list[str] = []
+        for same in specs_by_name(specs).values():
+            found_in = [each for spec in same for each in binding_problems(spec, library, match)]
+            clash = clash_of(same, match) if found_in else None
+            problems += [clash] if clash else found_in
         if problems:
             raise ToolBindingError(problems)
         found: dict[str, Tool] = {}
@@ -199,6 +203,34 @@ def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple
     hint = hint or f"it has {', '.join(library) or 'no tools'}"
     absent = f'tool "{name}" is not in the library; {hint}'
     return (f"{_place(spec)}{library.why_ambiguous(name) or absent}",)
+
+
+def specs_by_name(specs: Iterable[Pattern]) -> dict[str, list[Pattern]]:
+    """Specifications by their names; agents of one program may have different ones of a name."""
+    found: dict[str, list[Pattern]] = {}
+    for spec in specs:
+        found.setdefault(view(lenses_ext.tool_spec_name, spec), []).append(spec)
+    return found
+
+
+def clash_of(specs: Iterable[Pattern], match: Match = "full") -> str | None:
+    """That specifications of one name say different things, so that no tool may be all of them."""
+    first, *others = specs
+    for each in others if match != "name" else ():
+        if _said(each, match) != _said(first, match):
+            where = f"at {place}" if (place := origin(first)) else "elsewhere in the program"
+            text = f'{_place(each)}tool "{view(lenses_ext.tool_spec_name, each)}" has other '
+            text += f"{'words or types' if match == 'full' else 'types'} {where}, "
+            return f"{text}{ONE_OF_A_NAME}: rename one of them, or let them be the same"
+    return None
+
+
+ONE_OF_A_NAME = "and a library has one tool of each name"
+
+
+def _said(spec: Pattern, match: Match) -> tuple[object, ...]:
+    words = view(lenses_ext.tool_spec_description, spec) if match == "full" else ""
+    return words.strip(), view(lenses_ext.tool_spec_schema, spec), lenses_ext.result_schema(spec)
 
 
 def _undecorated(name: str, library: ToolLibrary) -> str | None:

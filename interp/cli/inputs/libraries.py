@@ -23,7 +23,17 @@ from ...json_text import read_json
 from ...machine import tools_from_json
 from ...models import Filling
 from ...programs import the_tools, tools_to_bind
-from ...tools import Tool, ToolLibrary, empty_tool_library, import_file, load_tools, split_name
+from ...tools import (
+    ONE_OF_A_NAME,
+    Tool,
+    ToolLibrary,
+    clash_of,
+    empty_tool_library,
+    import_file,
+    load_tools,
+    specs_by_name,
+    split_name,
+)
 from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
 from ..terminal.console import forbid, note, tell
@@ -83,14 +93,15 @@ class ToolOptions(ServerOptions):
         self, program: Pattern, library: ToolLibrary, file: str | None = None
     ) -> ToolLibrary:
         """With --offline, tools for those of a program that have no Python yet; else none."""
-        specs = {view(tool_spec_name, each): each for each in tools_to_bind(program)}
+        specs = specs_by_name(tools_to_bind(program))
         names = [name for name in specs if name not in library and not library.why_ambiguous(name)]
+        names = [name for name in names if not clash_of(specs[name])]
         if not self.offline or not names:
             return empty_tool_library
         verb, they = ("has", "it returns") if len(names) == 1 else ("have", "they return")
         hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
         tell(f"{', '.join(names)} {verb} no Python yet: the rehearsal makes up what {they}{hint}")
-        return ToolLibrary({name: _made_up(specs[name]) for name in names})
+        return ToolLibrary({name: _made_up(specs[name][0]) for name in names})
 
     def library_for(self, run: RecordedRun) -> ToolLibrary:
         """The tools for a recorded run that goes on: never built-in ones in place of its own."""
@@ -110,6 +121,8 @@ class ToolOptions(ServerOptions):
         try:
             yield
         except ToolBindingError as error:
+            if all(ONE_OF_A_NAME in each for each in error.problems):
+                raise
             if not self.named_tools:
                 own = tools_beside(program)
                 hint = f"these are the built-in tools; use --tools {own} for your own"

@@ -82,7 +82,7 @@ def test_a_path_that_leads_nowhere_says_what_there_is(path: str, message: str) -
 
 
 def test_a_name_that_means_nothing_is_not_defined() -> None:
-    with pytest.raises(PathError, match="it is not defined$"):
+    with pytest.raises(PathError, match=r"it is not defined$"):
         find_places(loads("[a:Agent | t]"), "a.tools.t.description")
 
 

@@ -212,3 +212,17 @@ def test_cases_are_rehearsed_without_python(undescribed: tuple[str, str], tmp_pa
     done = gram("test", str(cases), "--offline")
     assert done.returncode == 0, done.stdout
     assert done.stderr.count("g has no Python yet") == 1
+
+
+def test_tools_of_one_name_in_two_agents_need_two_names(tmp_path: Path) -> None:
+    text = '[a:Agent {instruction: "I", model: "x/y"} |\n[g:Tool {description: "One"} | (::Text)]'
+    inner = text.replace("a:", "b:").replace("One", "Other")
+    program = written(tmp_path / "a.gram", f"{text},\n{inner}]]")
+    assert gram("check", program).returncode == 0
+    told = f'{program}:4:1: tool "g" has other words or types at {program}:2:1, and a library has '
+    for given in ([], ["--offline"]):
+        done = gram("run", program, "hi", *given)
+        refused(
+            done, 3, f"{told}one tool of each name: rename one of them, or let them be the same\n"
+        )
+        assert done.stderr.count("\n") == 1
