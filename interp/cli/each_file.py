@@ -20,7 +20,7 @@ from gram.words import counted
 from lenses_ext import FocusError, PathError, Place, Project, ReadOnlyError, find_places
 
 from .failures import NO, Refused, exit_code_of, shown
-from .inputs.declaring import Options, given_by, json_option, option
+from .inputs.declaring import Options, json_option, option
 from .inputs.files import STDIN, SUFFIX, are_many, find_files, read_program, read_text
 from .process import interruptible
 from .terminal.console import detail, forbid, note, show, show_diff, show_json, tell
@@ -193,7 +193,7 @@ class ShowOptions(Options):
 
     in_place: bool = option("Write the files, atomically.", name="-i --in-place")
     force: bool = option("Edit even if gram check then finds new errors.")
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
     diff = True  # what changes is shown, not the new text
 
     def __attrs_post_init__(self) -> None:

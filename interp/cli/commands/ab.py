@@ -22,7 +22,7 @@ from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan
 from ...models import OFFLINE
 from ..failures import LIMIT, WAITING
 from ..inputs import declaring
-from ..inputs.declaring import given_by, json_option, option, options_of
+from ..inputs.declaring import json_option, option, with_options
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
 from ..inputs.options import POLICIES, ArmOptions, ModelOptions, read_limits
@@ -39,14 +39,14 @@ class ComparingOptions(ArmOptions):
         "experiment or the file of a judge calls so.",
         "[NAME=]FILE.py[:NAME]",
     )
-    agent: str | None = given_by(declaring.agent_option)
+    agent: str | None = declaring.agent_option
     checks: tuple[str, ...] = declaring.checks_option
     judge_model: str | None = option(
         "The model that judges rubrics; by default the program's.", "PROVIDER/NAME"
     )
     out: str | None = option("The folder of what is kept; named after the file by default.", "DIR")
     jobs: int = option("How many runs go on at once.", default=4)
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -131,7 +131,7 @@ class _Options(ComparingOptions):
 
 @click.command("ab")
 @click.argument("files", nargs=-1)
-@options_of(_Options)
+@with_options
 def ab_command(files: tuple[str, ...], options: _Options) -> None:
     """Run the same cases through several programs, and compare what comes out.
 
@@ -271,13 +271,13 @@ class _JudgeOptions(ModelOptions):
     )
     tools: tuple[str, ...] = option("A Python file with the tools of the judge.", "FILE.py[:NAME]")
     jobs: int = option("How many answers at once.", default=4)
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
 
 @click.command("judge")
 @click.argument("judge", metavar="JUDGE")
 @click.argument("labels", metavar="LABELS")
-@options_of(_JudgeOptions)
+@with_options
 def judge_command(judge: str, labels: str, options: _JudgeOptions) -> None:
     """Compare the agent in JUDGE with people, who labelled the answers in LABELS.
 

@@ -26,7 +26,7 @@ from ...programs import callable_in, the_agent
 from ...workers import fork_run
 from ..failures import Refused
 from ..inputs import declaring
-from ..inputs.declaring import Options, checks_option, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, checks_option, json_option, option, with_options
 from ..inputs.files import read_program
 from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
 from ..inputs.options import base_url_option, dialect_option, named_texts
@@ -57,7 +57,7 @@ class _ShrinkOptions(Options):
     out: Path = option(
         "A new folder for what comes out; shrunk.", "DIR", converter=Path, default="shrunk"
     )
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
     def __attrs_post_init__(self) -> None:
         if not self.live and (self.model or self.repeats or self.at_least):
@@ -68,7 +68,7 @@ class _ShrinkOptions(Options):
 
 @click.command("shrink")
 @run_argument
-@options_of(_ShrinkOptions)
+@with_options
 def shrink_command(run: str, options: _ShrinkOptions) -> None:
     """Find the smallest program, message and results with which RUN still fails.
 
@@ -175,7 +175,7 @@ def _told(found: Shrunk) -> Iterator[str]:
 
 class _ForkOptions(Options):
     program: str | None = option("The program of the new run.", "FILE")
-    agent: str | None = given_by(declaring.agent_option)
+    agent: str | None = declaring.agent_option
     at: str | None = option("The position of the change, as gram trace shows it.", "AT")
     values: tuple[str, ...] = option(
         "What is changed there: result or error of a call, allowed and reason of a person's "
@@ -190,7 +190,7 @@ class _ForkOptions(Options):
     tools: tuple[str, ...] = stand_ins_option
     checks: tuple[str, ...] = checks_option
     jobs: int = option("How many runs go on at once.", default=4)
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
     def __attrs_post_init__(self) -> None:
         forbid(not self.at and (self.values or self.repeats), "--set and --repeats need --at AT")
@@ -203,7 +203,7 @@ class _ForkOptions(Options):
 
 @click.command("fork")
 @run_argument
-@options_of(_ForkOptions)
+@with_options
 def fork(run: str, options: _ForkOptions) -> None:
     """Make a run that begins like RUN, and print its id; gram resume goes on with it.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,8 +18,8 @@ from ...errors import StoreError
 from ...history import to_pattern
 from ...history.stores import Address, Conversation, FileConversation, address_of_run, open_store
 from ...machine import Message, call_text
-from ..inputs.declaring import json_option
-from ..inputs.record_option import Age, moment, store_option
+from ..inputs.declaring import json_option, option, with_options
+from ..inputs.record_option import moment, store_option
 from ..terminal.console import forbid, note, show, show_result
 
 
@@ -31,18 +32,19 @@ def conversations_command() -> None:
     """
 
 
+_BEFORE = "Only those that last changed before then, such as 30d."
 _name_argument = click.argument("name", required=False)
-_most_option = click.option(
-    "--most", type=click.IntRange(1), default=50, help="How many at most; 50."
-)
+_most_option: Any = option("How many at most; 50.", default=50)
 
 
 @conversations_command.command("list")
-@store_option
-@click.option("--before", type=Age(), help="Only those that last changed before then, such as 30d.")
-@_most_option
-@json_option
-def list_conversations(store: str, before: datetime | None, most: int, as_json: bool) -> None:
+@with_options
+def list_conversations(
+    store: str = store_option,
+    before: datetime | None = option(_BEFORE),
+    most: int = _most_option,
+    as_json: bool = json_option,
+) -> None:
     """List conversations, those that changed last first: time, messages, name."""
     with _all(store, before, most) as conversations:
         found = [(each.name, len(each), each.changed) for each in conversations]
@@ -58,18 +60,15 @@ def list_conversations(store: str, before: datetime | None, most: int, as_json: 
 
 @conversations_command.command("show")
 @_name_argument
-@store_option
-@click.option(
-    "--before-message",
-    "before",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Only messages before the Nth, from 0.",
-)
-@_most_option
-@json_option
+@with_options
 def show_conversation(
-    name: str | None, store: str, before: int | None, most: int, as_json: bool
+    name: str | None,
+    store: str = store_option,
+    before: int | None = option(
+        "Only messages before the Nth, from 0.", "N", "--before-message", type=click.IntRange(0)
+    ),
+    most: int = _most_option,
+    as_json: bool = json_option,
 ) -> None:
     """Show a page of a conversation, its last messages unless --before-message says otherwise."""
     with _one(name, store) as conversation:
@@ -103,8 +102,8 @@ def _message_json(message: Message) -> dict[str, Json]:
 
 @conversations_command.command("export")
 @_name_argument
-@store_option
-def export_conversation(name: str | None, store: str) -> None:
+@with_options
+def export_conversation(name: str | None, store: str = store_option) -> None:
     """Print a conversation as [:Conversation …], which -c goes on with in a file."""
     with _one(name, store) as conversation:
         show(format_text(dumps(to_pattern(conversation.context))), nl=False)
@@ -113,13 +112,16 @@ def export_conversation(name: str | None, store: str) -> None:
 @conversations_command.command("import")
 @click.argument("name")
 @click.argument("file")
-@click.option(
-    "--program",
-    metavar="FILE",
-    help="The program that it is with, so that -c finds it; by default that of its last turn.",
-)
-@store_option
-def import_conversation(name: str, file: str, program: str | None, store: str) -> None:
+@with_options
+def import_conversation(
+    name: str,
+    file: str,
+    program: str | None = option(
+        "The program that it is with, so that -c finds it; by default that of its last turn.",
+        "FILE",
+    ),
+    store: str = store_option,
+) -> None:
     """Begin the conversation NAME with the messages of another: of a file, or of a store.
 
     FILE has a [:Conversation …] or turns, or is the address of one in a store, such as runs.db#al.
@@ -140,8 +142,8 @@ def import_conversation(name: str, file: str, program: str | None, store: str) -
 
 @conversations_command.command("remove")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@store_option
-def remove(names: tuple[str, ...], store: str) -> None:
+@with_options
+def remove(names: tuple[str, ...], store: str = store_option) -> None:
     """Remove conversations for good, with the runs that are their turns.
 
     One is not removed while a turn of it is queued or under way.
@@ -153,15 +155,12 @@ def remove(names: tuple[str, ...], store: str) -> None:
 
 
 @conversations_command.command("prune")
-@store_option
-@click.option(
-    "--before",
-    type=Age(),
-    required=True,
-    help="Only those that last changed before then, such as 30d.",
-)
-@json_option
-def prune(store: str, before: datetime, as_json: bool) -> None:
+@with_options
+def prune(
+    store: str = store_option,
+    before: datetime = option(_BEFORE, required=True),
+    as_json: bool = json_option,
+) -> None:
     """Remove conversations that are old, for good, with the runs that are their turns.
 
     Those with a turn that is queued or under way stay.

@@ -14,7 +14,7 @@ from ...evaluation import Improvement, improve
 from ...evaluation.experiments import Budget
 from ...evaluation.improving import Proposer, search_by_front, search_with_gepa
 from ..failures import NO
-from ..inputs.declaring import option, options_of
+from ..inputs.declaring import option, with_options
 from ..inputs.libraries import read_checks
 from ..process import interruptible
 from ..terminal.console import forbid, note, show, show_json
@@ -49,7 +49,7 @@ class _ImproveOptions(ComparingOptions):
 
 @click.command("improve")
 @click.argument("program", metavar="PROGRAM")
-@options_of(_ImproveOptions)
+@with_options
 def improve_command(program: str, options: _ImproveOptions) -> None:
     """Search for changes that make PROGRAM better, and test the best one.
 

@@ -26,19 +26,19 @@ from ...models import OFFLINE, Provider, connect_model, known_providers
 from ...programs import models_of
 from ...secrets import without_userinfo
 from ..failures import NO
-from ..inputs.declaring import json_option
+from ..inputs.declaring import json_option, option, with_options
 from ..inputs.files import read_program
 from ..terminal.console import note, show_result
 
 
 @click.command("models")
-@json_option
-@click.option(
-    "--offered",
-    metavar="PROVIDER|ADDRESS",
-    help="List the models that a server offers: it is asked over the network.",
-)
-def models_command(as_json: bool, offered: str | None) -> None:
+@with_options
+def models_command(
+    as_json: bool = json_option,
+    offered: str | None = option(
+        "List the models that a server offers: it is asked over the network.", "PROVIDER|ADDRESS"
+    ),
+) -> None:
     """List the providers that a program's model can name, and whether their keys are set.
 
     A model is written as PROVIDER/NAME. Keys are read from environment variables. Providers of
@@ -87,8 +87,8 @@ Finding: TypeAlias = tuple[bool, str]
 
 @click.command("doctor")
 @click.argument("file", required=False)
-@json_option
-def doctor_command(file: str | None, as_json: bool) -> None:
+@with_options
+def doctor_command(file: str | None, as_json: bool = json_option) -> None:
     """Say what is wrong with the set-up: keys and addresses.
 
     With FILE, also whether its program is valid and its models can be asked. Nothing is sent to a

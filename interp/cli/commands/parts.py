@@ -31,7 +31,7 @@ from ...json_text import read_json
 from ..completion.completing import path_argument
 from ..each_file import EditOptions, Nowhere, ShowOptions, deliver, each_file, places_in
 from ..failures import INVALID, NO, Refused
-from ..inputs.declaring import Options, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, json_option, option, with_options
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
 from ..terminal.console import forbid, show, show_json, tell
@@ -39,8 +39,8 @@ from ..terminal.console import forbid, show, show_json, tell
 
 @click.command("get")
 @path_argument("PATH")
-@json_option
-def get_command(arguments: tuple[str, ...], as_json: bool) -> None:
+@with_options
+def get_command(arguments: tuple[str, ...], as_json: bool = json_option) -> None:
     """Print the value at PATH in FILES, such as greeter.tools.wave.description.
 
     The files come first or last: gram get a.gram PATH, or gram get PATH agents/. They are files,
@@ -137,7 +137,7 @@ class _SetOptions(EditOptions):
 
 @click.command("set")
 @path_argument("PATH VALUE")
-@options_of(_SetOptions)
+@with_options
 def set_command(arguments: tuple[str, ...], options: _SetOptions) -> None:
     """Set the value at PATH in FILES to VALUE, and print the new text.
 
@@ -238,7 +238,7 @@ class _AddOptions(EditOptions, ToolOptions):
 
 @click.command("add")
 @path_argument("PATH VALUE")
-@options_of(_AddOptions)
+@with_options
 def add_command(arguments: tuple[str, ...], options: _AddOptions) -> None:
     """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
     or a new property.
@@ -338,7 +338,7 @@ def _added(
 
 @click.command("del")
 @path_argument("PATH")
-@options_of(EditOptions)
+@with_options
 def del_command(arguments: tuple[str, ...], options: EditOptions) -> None:
     """Remove the value at PATH in FILES: a tool, an agent, or an optional property.
 
@@ -361,13 +361,13 @@ class _Options(Options):
     as_written: bool = _as_written_option
     count: bool = option("Print how often it is found in each file.")
     only_files: bool = option("Print the names of the files alone.", name="--files")
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
 
 @click.command("query")
 @click.argument("pattern")
 @click.argument("files", nargs=-1, required=True)
-@options_of(_Options)
+@with_options
 def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> None:
     """Find where PATTERN matches in FILES, and print each place with what the holes match.
 
@@ -429,7 +429,7 @@ class _RewriteOptions(ShowOptions):
 
 @click.command("rewrite")
 @path_argument("PATTERN NEW")
-@options_of(_RewriteOptions)
+@with_options
 def rewrite_command(arguments: tuple[str, ...], options: _RewriteOptions) -> None:
     """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
 

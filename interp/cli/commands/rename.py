@@ -28,7 +28,7 @@ from ...machine import POLICY
 from ..completion.completing import path_argument
 from ..each_file import Nowhere, ShowOptions, each_file, held_file, refuse_new_errors
 from ..failures import Refused
-from ..inputs.declaring import option, options_of
+from ..inputs.declaring import option, with_options
 from ..inputs.files import STDIN, SUFFIX, find_files, read_document, words_and_files
 from ..inputs.libraries import read_libraries
 from ..process import interruptible
@@ -240,7 +240,7 @@ class _RenameOptions(ShowOptions):
 
 @click.command("rename")
 @path_argument("PATH NEW")
-@options_of(_RenameOptions)
+@with_options
 def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
     """Give what is at PATH in FILES the name NEW, wherever it is meant, and show what would change.
 
@@ -265,9 +265,12 @@ def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
 
 @click.command("share")
 @path_argument("PATH")
-@click.option("--into", metavar="FILE", help="The file that has the definition then.")
-@options_of(ShowOptions)
-def share_command(arguments: tuple[str, ...], into: str | None, options: ShowOptions) -> None:
+@with_options
+def share_command(
+    arguments: tuple[str, ...],
+    options: ShowOptions,
+    into: str | None = option("The file that has the definition then.", "FILE"),
+) -> None:
     """Make of the copies of what is at PATH in FILES one definition that the files import.
 
     PATH is the name of a tool, an agent, a workflow or a type, or a path that ends with it. The

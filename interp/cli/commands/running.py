@@ -29,7 +29,7 @@ from ...programs import the_agent, tools_in
 from ...running import Run
 from ...shown import shortened
 from ..failures import Refused, shown
-from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.declaring import agent_option, json_option, option, with_options
 from ..inputs.files import STDIN, read_program
 from ..inputs.given_messages import attach_option, attached_file, input_option, said_to
 from ..inputs.libraries import ToolOptions
@@ -43,7 +43,7 @@ from ..terminal.console import expect_other_file, forbid, note, show, show_json,
 
 
 class _RunOptions(TalkOptions):
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
     stream: bool = option("Print words as they come; with --json, a line for each event.")
     no_stdin: bool = option("Do not read standard input.")
     input: str | None = input_option
@@ -53,7 +53,7 @@ class _RunOptions(TalkOptions):
 @click.command("run")
 @click.argument("file")
 @click.argument("messages", nargs=-1)
-@options_of(_RunOptions)
+@with_options
 def run_command(file: str, messages: tuple[str, ...], options: _RunOptions) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
 
@@ -254,9 +254,12 @@ COMMANDS: Final = {f"/{each.__name__.strip('_')}": each for each in _ALL}
 
 @click.command("chat")
 @click.argument("file")
-@click.option("--reload", is_flag=True, help="Take a changed program at the next message.")
-@options_of(TalkOptions)
-def chat_command(file: str, options: TalkOptions, reload: bool) -> None:
+@with_options
+def chat_command(
+    file: str,
+    options: TalkOptions,
+    reload: bool = option("Take a changed program at the next message."),
+) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
 
     What is said at a terminal is kept in your own store: -c goes on with the last conversation
@@ -325,9 +328,8 @@ def converse(talk: Talk, next_line: Callable[[], str | None], *, is_typed: bool)
 
 @click.command("resume")
 @run_argument
-@json_option
-@options_of(AnsweringOptions)
-def resume_command(run: str, as_json: bool, options: AnsweringOptions) -> None:
+@with_options
+def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_option) -> None:
     """Go on with a recorded run where it is recorded, and print its answer.
 
     RUN is a run file, a run of a store such as runs.db#4f2a, or an id alone in the store that
@@ -382,11 +384,11 @@ def _resumed(
 
 class _ReplayOptions(ToolOptions):
     program: str | None = option("Run this program on what was recorded.", "FILE")
-    agent: str | None = given_by(agent_option)
+    agent: str | None = agent_option
     live: tuple[Literal["model", "tools"], ...] = option(
         "What is real where the recording does not fit: the model, or the tools."
     )
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
     def __attrs_post_init__(self) -> None:
         why = "--live, --tools, --mcp, --openapi and --agent need --program FILE"
@@ -397,7 +399,7 @@ class _ReplayOptions(ToolOptions):
 
 @click.command("replay")
 @run_argument
-@options_of(_ReplayOptions)
+@with_options
 def replay_command(run: str, options: _ReplayOptions) -> None:
     """Show a recorded run, as it was shown: no model, key or tool is needed.
 
@@ -440,10 +442,13 @@ def _replay(run: Run | Replay, terminal: Terminal) -> None:
 
 @click.command("trace")
 @run_argument
-@click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
-@json_option
-@click.option("--html", "out", metavar="OUT", help="Write it, or its last turn, as one page.")
-def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None:
+@with_options
+def trace_command(
+    run: str,
+    is_followed: bool = option("Show it while it happens.", name="--follow -f"),
+    as_json: bool = json_option,
+    out: str | None = option("Write it, or its last turn, as one page.", "OUT", name="--html"),
+) -> None:
     """Show a recorded run: who was asked, what was called, how long it took.
 
     RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id

@@ -23,10 +23,10 @@ from ...machine import Ask, At, State, path_of_names, question_text
 from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..failures import Refused
-from ..inputs.declaring import Options, agent_option, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, agent_option, json_option, option, with_options
 from ..inputs.files import RECORDED, read_program
 from ..inputs.options import named_texts, read_limits
-from ..inputs.record_option import Age, moment, position, run_argument, run_in_store, store_option
+from ..inputs.record_option import moment, position, run_argument, run_in_store, store_option
 from ..terminal.console import columns, forbid, note, show, show_result
 from .causes import fork
 
@@ -47,16 +47,16 @@ runs_command.add_command(fork)
 
 
 class _ListOptions(Options):
-    store: str = given_by(store_option)
+    store: str = store_option
     status: tuple[RunStatus, ...] = option("Only runs like this.")
     agent: str | None = option("Only of this agent.", "NAME", shell_complete=complete_agent)
     tenant: str | None = option("Only for this tenant.", "NAME")
     conversation: str | None = option("Only turns of this conversation.", "NAME")
-    since: datetime | None = option("Only runs made since then.", type=Age())
-    before: datetime | None = option("Only runs made before then.", type=Age())
+    since: datetime | None = option("Only runs made since then.")
+    before: datetime | None = option("Only runs made before then.")
     most: int | None = option(f"How many at most; {_MOST} by default, all with --json.")
     watch: bool = option("List them again every two seconds, until Ctrl-C.")
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
     def rows(self, store: RunStore, most: int | None) -> list[RunRow]:
         """The runs, which also say why no worker goes on with them."""
@@ -71,7 +71,7 @@ class _ListOptions(Options):
 
 
 @runs_command.command("list")
-@options_of(_ListOptions)
+@with_options
 def list_runs(options: _ListOptions) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
     forbid(options.watch and options.as_json, "--watch is for people: leave out --json")
@@ -105,8 +105,8 @@ def _why(row: RunRow) -> str:
 
 @runs_command.command("cancel")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@json_option
-def cancel(runs: tuple[str, ...], as_json: bool) -> None:
+@with_options
+def cancel(runs: tuple[str, ...], as_json: bool = json_option) -> None:
     """End runs for good: nothing more of them is recorded, whoever goes on with them."""
     rows = list[dict[str, str]]()
     for each in runs:
@@ -119,14 +119,15 @@ def cancel(runs: tuple[str, ...], as_json: bool) -> None:
 
 @runs_command.command("decide")
 @run_argument
-@click.option("--allow", multiple=True, metavar="AT", help="Run the call at this position.")
-@click.option("--deny", multiple=True, metavar="AT[=WHY]", help="Do not run it, and say why.")
-@click.option(
-    "--result", multiple=True, metavar="AT=JSON", help="Take this as its result, without a run."
-)
-@click.option("--each", "of_all", type=click.Choice(["allow", "deny"]), help="Each call.")
-@json_option
-def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ...]) -> None:
+@with_options
+def decide(
+    run: str,
+    allow: tuple[str, ...] = option("Run the call at this position.", "AT"),
+    deny: tuple[str, ...] = option("Do not run it, and say why.", "AT[=WHY]"),
+    result: tuple[str, ...] = option("Take this as its result, without a run.", "AT=JSON"),
+    of_all: Literal["allow", "deny"] | None = option("Each call.", name="--each"),
+    as_json: bool = json_option,
+) -> None:
     """Answer the calls that a run waits for approval of; without an answer, list them.
 
     A call may wait because it had begun when the run was stopped, and its tool is to run only once:
@@ -135,7 +136,7 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
     """
     named = quote(run)
     with run_in_store(run) as (opened, run):
-        given = _decisions(**answers)
+        given = _decisions(allow, deny, result)
         forbid(given and of_all, "--each answers every call: leave out --allow, --deny, --result")
         if given or of_all:
             workers.decide_run(opened, run, given or of_all == "allow")
@@ -201,10 +202,13 @@ def export(run: str, file: str) -> None:
 
 @runs_command.command("import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@store_option
-@click.option("--tenant", metavar="NAME", help="Whom the runs were done for.")
-@json_option
-def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json: bool) -> None:
+@with_options
+def import_files(
+    files: tuple[str, ...],
+    store: str = store_option,
+    tenant: str | None = option("Whom the runs were done for.", "NAME"),
+    as_json: bool = json_option,
+) -> None:
     """Take the runs of run files into the store, and print their ids.
 
     A run that was a turn of a conversation is one no more. A file that fails is told, and the
@@ -226,10 +230,9 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
 
 
 class _PruneOptions(Options):
-    store: str = given_by(store_option)
+    store: str = store_option
     before: datetime = option(
         "Only runs that last changed before then, such as 30d or 2026-11-22.",
-        type=Age(),
         required=True,
     )
     status: tuple[RunStatus, ...] = option(
@@ -239,11 +242,11 @@ class _PruneOptions(Options):
         show_default=True,
     )
     tenant: str | None = option("Only for this tenant.", "NAME")
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
 
 @runs_command.command("prune")
-@options_of(_PruneOptions)
+@with_options
 def prune(options: _PruneOptions) -> None:
     """Remove runs that have ended, for good; nothing that somebody goes on with is removed."""
     with stores.open_store(options.store, must_exist=True) as opened:
@@ -253,26 +256,26 @@ def prune(options: _PruneOptions) -> None:
 
 
 class _RequeueOptions(Options):
-    store: str = given_by(store_option)
+    store: str = store_option
     status: tuple[Literal["failed", "limited", "stopped"], ...] = option(
         "All runs like this; failed, where another filter is given."
     )
-    since: datetime | None = option("Only runs made since then, such as 1h.", type=Age())
+    since: datetime | None = option("Only runs made since then, such as 1h.")
     tenant: str | None = option("Only for this tenant.", "NAME")
     tool: str | None = option("Only where a call of it failed or has no answer.", "NAME")
     model: str | None = option("Only those that ask this model, or this provider.", "NAME")
     program: str | None = option("Go on with this program.", "FILE")
-    agent: str | None = given_by(agent_option)
+    agent: str | None = agent_option
     limits: tuple[str, ...] = option(
         "Go on with this limit, such as iterations=20.", "NAME=NUMBER", name="--limit"
     )
     does_it: bool = option("Give them back; else only show which.", name="-i")
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
 
 @runs_command.command("requeue")
 @click.argument("runs", metavar="[RUN]...", nargs=-1)
-@options_of(_RequeueOptions)
+@with_options
 def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
     """Give runs that have stopped back to the workers of their store, once each.
 

@@ -23,7 +23,7 @@ from ...history.stores import Address
 from ...programs import the_agent
 from ...running import BeginOptions
 from ...tools import ToolLibrary, bind_agent_tools
-from ..inputs.declaring import Options, given_by, option, options_of
+from ..inputs.declaring import Options, option, with_options
 from ..inputs.files import read_program
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import RunningOptions, match_option
@@ -95,7 +95,7 @@ class _ServeOptions(RunningOptions, _StoppableOptions):
 
 @click.command("serve")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@options_of(_ServeOptions)
+@with_options
 def serve_command(files: tuple[str, ...], options: _ServeOptions) -> None:
     """Serve the agents and workflows of FILEs as the models of an OpenAI-compatible server.
 
@@ -189,7 +189,7 @@ def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:
 
 
 class _WorkerOptions(ToolOptions, _StoppableOptions):
-    store: str = given_by(queue_option)
+    store: str = queue_option
     match: Match = match_option
     at_once: int = option("How many runs it drives at once; 8.", default=8)
     schedule: str | None = option(
@@ -201,7 +201,7 @@ class _WorkerOptions(ToolOptions, _StoppableOptions):
 
 
 @click.command("worker")
-@options_of(_WorkerOptions)
+@with_options
 def worker_command(options: _WorkerOptions) -> None:
     """Take the runs that were submitted to a store, and drive them to their ends.
 

@@ -17,6 +17,7 @@ from gram.extras import install
 from ...errors import ConfigurationError
 from .. import COMPLETION
 from ..failures import NO
+from ..inputs.declaring import option, with_options
 from ..terminal.console import show, tell
 
 _TEXTS: Final = Path(__file__).with_name("first_agent")
@@ -49,8 +50,8 @@ def init_command(folder: str) -> None:
 
 
 @click.command("lsp")
-@click.option("--stdio", is_flag=True, help="Speak over standard input and output, as always.")
-def lsp_command(stdio: bool) -> None:
+@with_options
+def lsp_command(stdio: bool = option("Speak over standard input and output, as always.")) -> None:
     """Tell an editor what it asks of gram files: faults, completion, definitions, and more.
 
     Editors start it. It runs no code and asks no model.

@@ -30,7 +30,7 @@ from ...models import OfferedCheck, check_program, lint_program
 from ..each_file import each_file, laid_out, rewrite
 from ..failures import NO
 from ..inputs import declaring
-from ..inputs.declaring import Options, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, json_option, option, with_options
 from ..inputs.files import STDIN, are_many, read_program, read_text
 from ..inputs.project import project_levels
 from ..terminal import console
@@ -46,15 +46,11 @@ _WORDS = {"error": "error", "warning": "warning", "info": "remark"}
 """What faults of each severity are called where they are counted."""
 
 
-def _format_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    forms = click.Choice(("text", "json", "sarif", "github"))
-    said = "How faults are printed: as text, JSON, SARIF or annotations on GitHub."
-    as_json = click.option("--json", "form", flag_value="json", help="The same as --format json.")
-    return click.option("--format", "form", type=forms, default="text", help=said)(as_json(command))
-
-
 class _FaultOptions(Options):
-    form: str = given_by(_format_option)
+    format: Literal["text", "json", "sarif", "github"] = option(
+        "How faults are printed: as text, JSON, SARIF or annotations on GitHub.", default="text"
+    )
+    as_json: bool = option("The same as --format json.", name="--json")
     strict: bool = option("Exit with 1 for warnings too.")
     stdin_filename: str | None = declaring.stdin_filename_option
 
@@ -70,7 +66,7 @@ class _LintOptions(_FaultOptions):
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True)
-@options_of(_CheckOptions)
+@with_options
 def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
     """Report the faults in FILES; without --models no network, key or tool library is needed.
 
@@ -117,7 +113,7 @@ def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
 
 @click.command("lint")
 @click.argument("files", nargs=-1, required=True)
-@options_of(_LintOptions)
+@with_options
 def lint_command(files: tuple[str, ...], options: _LintOptions) -> None:
     """Report what is valid in FILES, and doubtful; `gram check` reports what is wrong.
 
@@ -182,10 +178,11 @@ def _report_faults(
     found = [*once.values()]
     if only_errors(found) or (options.strict and any(it.severity == "warning" for it in found)):
         tally.code = max(tally.code, NO)
-    if found or options.form != "text":
+    form = "json" if options.as_json else options.format
+    if found or form != "text":
         from ..terminal.faults_shown import show_faults  # imported late: good programs need none
 
-        show_faults(found, options.form)
+        show_faults(found, form)
     if found:
         counts = Counter[str](each.severity for each in found)
         said = [counted(counts[kind], word) for kind, word in _WORDS.items() if counts[kind]]
@@ -254,13 +251,13 @@ def _faults_of_cases(text: str, name: str) -> tuple[Diagnostic, ...]:
 class _FmtOptions(Options):
     check: bool = option("Exit with 1 when a file would change; write nothing.")
     diff: bool = option("Print what would change; write nothing.")
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
     stdin_filename: str | None = declaring.stdin_filename_option
 
 
 @click.command("fmt")
 @click.argument("files", nargs=-1, required=True)
-@options_of(_FmtOptions)
+@with_options
 def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
     """Lay out FILES in place: files, folders and globs.
 
@@ -291,16 +288,14 @@ def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
     tally.leave()
 
 
-_TARGETS = ("json", "gram", "agentspec")
-
-
 @click.command("convert")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--to", "target", type=click.Choice(_TARGETS), help="What to print.")
-@click.option("--bundle", "is_bundled", is_flag=True, help="Print FILE with all that it imports.")
-@declaring.agent_option
+@with_options
 def convert_command(
-    files: tuple[str, ...], target: str | None, is_bundled: bool, agent: str | None
+    files: tuple[str, ...],
+    target: Literal["json", "gram", "agentspec"] | None = option("What to print.", name="--to"),
+    is_bundled: bool = option("Print FILE with all that it imports.", name="--bundle"),
+    agent: str | None = declaring.agent_option,
 ) -> None:
     """Print gram FILES as canonical JSON, or JSON and Agent Spec FILES as gram.
 
@@ -389,12 +384,12 @@ class _GraphOptions(Options):
     )
     out: str | None = option("Write to this file.", "OUT", name="-o")
     run: str | None = option("Show what this run came to, and how often.", "RUN")
-    agent: str | None = given_by(declaring.agent_option)
+    agent: str | None = declaring.agent_option
 
 
 @click.command("graph")
 @click.argument("file")
-@options_of(_GraphOptions)
+@with_options
 def graph_command(file: str, options: _GraphOptions) -> None:
     """Draw the agents, tools and workflows of the program in FILE, and the arrows between them.
 

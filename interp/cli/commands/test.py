@@ -29,7 +29,7 @@ from ...running import RunOptions
 from ...tools import bind_agent_tools, empty_tool_library, with_agents
 from ..each_file import each_file
 from ..inputs import declaring
-from ..inputs.declaring import given_by, json_option, option, options_of, taken
+from ..inputs.declaring import json_option, option, taken, with_options
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks
 from ..inputs.options import RunningOptions
@@ -54,7 +54,7 @@ class CaseOptions(RunningOptions):
     """The options of ``gram test``."""
 
     program: str | None = option("The program, instead of those of the cases.", "FILE")
-    agent: str | None = given_by(declaring.agent_option)
+    agent: str | None = declaring.agent_option
     checks: tuple[str, ...] = declaring.checks_option
     names: tuple[str, ...] = option(
         "Only cases whose names have this text, in capitals or not.", "TEXT", name="-k"
@@ -86,7 +86,7 @@ class CaseOptions(RunningOptions):
         "DIR",
         name="--recordings-in",
     )
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
     junit: str | None = option("Write JUnit XML to this file.", "FILE")
 
     def __attrs_post_init__(self) -> None:
@@ -282,7 +282,7 @@ class CaseRun:
 
 @click.command("test")
 @click.argument("files", nargs=-1, required=True)
-@options_of(CaseOptions)
+@with_options
 def test_command(files: tuple[str, ...], options: CaseOptions) -> None:
     """Run the cases in FILES, and say which runs are not what they expect.
 

@@ -22,7 +22,7 @@ from ...programs import the_agent, the_tools
 from ...tools import Tool, ToolLibrary, explain_binding
 from ..each_file import Changes, changed_texts, each_file, write_changes
 from ..failures import NO, Refused
-from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.declaring import agent_option, json_option, option, with_options
 from ..inputs.files import STDIN, are_many, read_program
 from ..inputs.libraries import ToolOptions, read_tool_specs
 from ..inputs.options import match_option
@@ -34,9 +34,9 @@ class _ToolsOptions(ToolOptions):
     tools: tuple[str, ...] = option(
         "A Python file with the tools.", "FILE.py[:NAME]", callback=tools_of_project
     )
-    agent: str | None = given_by(agent_option)
+    agent: str | None = agent_option
     match: Match = match_option
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
     print_gram: bool = option("Print the gram of the tools of FILES, --tools, --mcp…")
     update: bool = option("Show where the tools have other words or types; with -i, write them.")
     in_place: bool = option("Write what --update shows, atomically.", name="-i --in-place")
@@ -44,7 +44,7 @@ class _ToolsOptions(ToolOptions):
 
 @click.command("tools")
 @click.argument("files", nargs=-1)
-@options_of(_ToolsOptions)
+@with_options
 def tools_command(files: tuple[str, ...], options: _ToolsOptions) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
 
@@ -166,18 +166,18 @@ def _print(rows: list[dict[str, Json]]) -> None:
 
 @click.command("schema")
 @click.argument("files", nargs=-1, required=True)
-@agent_option
-@click.option(
-    "--as",
-    "form",
-    type=click.Choice(list(TOOL_FORMS)),
-    default="openai",
-    help="Whose form to write; spec is ours, with the signatures.  [default: openai]",
-)
-@click.option("--itself", is_flag=True, help="The agent or workflow itself, as the tool it is.")
-@click.option("--enforced", "strict", is_flag=True, help="Write schemas that OpenAI can enforce.")
+@with_options
 def schema_command(
-    files: tuple[str, ...], agent: str | None, form: str, itself: bool, strict: bool
+    files: tuple[str, ...],
+    agent: str | None = agent_option,
+    form: str = option(
+        "Whose form to write; spec is ours, with the signatures.  [default: openai]",
+        name="--as",
+        type=click.Choice(list(TOOL_FORMS)),
+        default="openai",
+    ),
+    itself: bool = option("The agent or workflow itself, as the tool it is."),
+    strict: bool = option("Write schemas that OpenAI can enforce.", name="--enforced"),
 ) -> None:
     """Print the tools of the agent in FILES as JSON, in the form that a model API takes.
 

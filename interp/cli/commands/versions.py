@@ -30,7 +30,7 @@ from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, imports_of,
 from ...shown import visible_text
 from ..failures import NO, Refused, exit_code_of, shown
 from ..inputs import files as sources
-from ..inputs.declaring import Options, json_option, option, options_of
+from ..inputs.declaring import Options, json_option, option, with_options
 from ..inputs.files import STDIN, bytes_in_git, files_in_git, read_text, run_git
 from ..terminal.console import forbid, note, show, show_json, tell, write_result
 from ..terminal.faults_shown import as_text, tell_failure
@@ -51,12 +51,13 @@ _HOW = {"both": "", "old": " (removed)", "new": " (new)"}
 
 @click.command("diff")
 @click.argument("what", nargs=-1, required=True, metavar="A B")
-@click.option("--all", "everything", is_flag=True, help="Also show changes of order and spelling.")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 when something differs.")
-@click.option("--markdown", is_flag=True, help="Print Markdown, for a review.")
-@json_option
+@with_options
 def diff_command(
-    what: tuple[str, ...], everything: bool, exit_code: bool, markdown: bool, as_json: bool
+    what: tuple[str, ...],
+    everything: bool = option("Also show changes of order and spelling.", name="--all"),
+    exit_code: bool = option("Exit with 1 when something differs."),
+    markdown: bool = option("Print Markdown, for a review."),
+    as_json: bool = json_option,
 ) -> None:
     """Say what changed from A to B: for callers, and for the functions that implement tools.
 
@@ -261,7 +262,7 @@ class _Options(Options):
 
 @click.command("merge")
 @click.argument("files", nargs=-1, metavar="BASE OURS THEIRS")
-@options_of(_Options)
+@with_options
 def merge_command(files: tuple[str, ...], options: _Options) -> None:
     """Merge the changes from BASE to OURS and from BASE to THEIRS, and print the text.
 
@@ -415,8 +416,8 @@ def git_command() -> None:
 
 
 @git_command.command("install")
-@click.option("--undo", is_flag=True, help="Take away what this command has put there.")
-def install(undo: bool) -> None:
+@with_options
+def install(undo: bool = option("Take away what this command has put there.")) -> None:
     """Make gram the merge driver for *.gram in the git repository of this folder.
 
     It writes .gitattributes, which is for everybody who has the repository, and the configuration

@@ -15,7 +15,7 @@ from gram.words import counted, did_you_mean
 from ... import workers
 from ...history.stores import open_store
 from ..failures import Refused
-from ..inputs.declaring import Options, agent_option, given_by, json_option, option, options_of
+from ..inputs.declaring import Options, agent_option, json_option, option, with_options
 from ..inputs.files import read_program
 from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, fallback_option, read_limits
@@ -25,7 +25,7 @@ from ..terminal.console import forbid, note, show_result
 
 
 class _Options(Options):
-    store: str = given_by(queue_option)
+    store: str = queue_option
     health: bool = option(
         "Exit with 1 unless a worker lives and no run waits longer than --oldest."
     )
@@ -33,11 +33,11 @@ class _Options(Options):
     oldest: float | None = option(
         "How long a run may wait that could begin; without it, for any time.", "SECONDS"
     )
-    as_json: bool = given_by(json_option)
+    as_json: bool = json_option
 
 
 @click.command("workers")
-@options_of(_Options)
+@with_options
 def workers_command(options: _Options) -> None:
     """Say which workers of a store live, on what they work, and what waits.
 
@@ -86,9 +86,8 @@ def limits_command() -> None:
 
 
 @limits_command.command("list")
-@queue_option
-@json_option
-def list_limits(store: str, as_json: bool) -> None:
+@with_options
+def list_limits(store: str = queue_option, as_json: bool = json_option) -> None:
     """List limits, what counts for them now, and who has asked to be left alone for a time."""
     with open_store(store, must_exist=True) as opened:
         found = workers.shared_limits(opened)
@@ -115,14 +114,13 @@ def _parts(now: workers.LimitNow) -> list[str]:
 
 @limits_command.command("set")
 @click.argument("name")
-@queue_option
-@click.option("--at-most", type=click.IntRange(1), help="How many requests may go on at once.")
-@click.option(
-    "--per-minute",
-    type=click.FloatRange(0, min_open=True),
-    help="How many requests may begin in a minute.",
-)
-def set_limit(name: str, store: str, at_most: int | None, per_minute: float | None) -> None:
+@with_options
+def set_limit(
+    name: str,
+    store: str = queue_option,
+    at_most: int | None = option("How many requests may go on at once."),
+    per_minute: float | None = option("How many requests may begin in a minute."),
+) -> None:
     """Set the limit of NAME, in place of the one that it had."""
     forbid(not (at_most or per_minute), "give --at-most, --per-minute or both")
     with open_store(store) as opened:
@@ -131,8 +129,8 @@ def set_limit(name: str, store: str, at_most: int | None, per_minute: float | No
 
 @limits_command.command("remove")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@queue_option
-def remove_limits(names: tuple[str, ...], store: str) -> None:
+@with_options
+def remove_limits(names: tuple[str, ...], store: str = queue_option) -> None:
     """Remove the limits of these names; exits with 1 if one of them has none."""
     with open_store(store, must_exist=True) as opened:
         known = workers.shared_limits(opened)
@@ -154,8 +152,8 @@ def _time(text: str) -> datetime:
 
 
 class _SubmitOptions(KeptRunOptions):
-    store: str = given_by(queue_option)
-    as_json: bool = given_by(json_option)
+    store: str = queue_option
+    as_json: bool = json_option
     input: str | None = input_option
     id: str | None = option(
         "An id for the run: submitting the same again under it queues nothing more.", "ID"
@@ -168,9 +166,10 @@ class _SubmitOptions(KeptRunOptions):
     not_before: datetime | None = option(
         "When it may begin, such as 2027-01-31T08:00+01:00; UTC where no zone is given.",
         "TIME",
+        type=str,
         converter=converters.optional(_time),
     )
-    agent: str | None = given_by(agent_option)
+    agent: str | None = agent_option
     attach: tuple[str, ...] = attach_option
     fallback: tuple[str, ...] = fallback_option
 
@@ -178,7 +177,7 @@ class _SubmitOptions(KeptRunOptions):
 @click.command("submit")
 @click.argument("file")
 @click.argument("message", required=False)
-@options_of(_SubmitOptions)
+@with_options
 def submit_command(file: str, message: str | None, options: _SubmitOptions) -> None:
     """Queue a run of the agent in FILE for the workers of a store, and print its id.
 

@@ -1,20 +1,44 @@
-"""Declares the options of commands: a class with an attribute for each, or one by one."""
+"""Declares the options of commands: by parameters, and by attributes of classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import wraps
+from inspect import signature
 from types import UnionType
 from typing import Any, Final, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 import click
-from attrs import Attribute, field, fields, frozen, resolve_types
+from attrs import field, fields, frozen, resolve_types
 
 from ..completion.completing import complete_agent, complete_model
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_NUMBERS: Final = {int: click.IntRange(1), float: click.FloatRange(0, min_open=True)}
+
+class _Age(click.ParamType[datetime]):
+    """A time: how long ago, or a date."""
+
+    name = "AGE|DATE"
+
+    def convert(self, value: Any, _: click.Parameter | None, __: click.Context | None) -> datetime:
+        """A time from ``30d``, ``12h``, ``2026-11-22`` or ``2026-11-22T15:00``."""
+        if isinstance(value, datetime):
+            return value
+        try:
+            if age := re.fullmatch(r"(\d+)([smhd])", value):
+                seconds = int(age[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[2]]
+                return datetime.now(UTC) - timedelta(seconds=seconds)
+            return datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail(f"{value} is neither an age, such as 30d or 12h, nor a date")
+
+
+_TYPES: Final[Mapping[Any, Any]] = {
+    int: click.IntRange(1), float: click.FloatRange(0, min_open=True), datetime: _Age(),
+}  # fmt: skip
 
 
 def option(
@@ -24,10 +48,11 @@ def option(
     converter: Callable[[Any], Any] | None = None,
     **how: Any,
 ) -> Any:
-    """An attribute of a class of options, see `options_of`.
+    """A parameter of a command, or an attribute of a class of options, see `with_options`.
 
     Its type says what the option takes: ``bool`` is a flag, ``tuple[str, ...]`` may be given
-    several times, ``Literal`` is a choice, ``int`` a number from 1 on, ``float`` one above 0.
+    several times, ``Literal`` is a choice, ``int`` a number from 1 on, ``float`` one above 0,
+    ``datetime`` an age or a date.
 
     Args:
         help: what the help says of it.
@@ -37,8 +62,7 @@ def option(
         how: what else `click.option` takes.
     """
 
-    def declare(attribute: Attribute[Any]) -> Callable[[_Command], _Command]:
-        kind: Any = attribute.type
+    def declare(attribute: str, kind: Any) -> Callable[[_Command], _Command]:
         given: dict[str, Any] = {"help": help, "metavar": metavar}
         given["multiple"] = get_origin(kind) is tuple
         if get_origin(kind) in (tuple, Union, UnionType):
@@ -47,22 +71,17 @@ def option(
             given["is_flag"] = True
         elif get_origin(kind) is Literal:
             given["type"] = click.Choice(get_args(kind))
-        elif kind in _NUMBERS:
-            given["type"] = _NUMBERS[kind]
+        elif kind in _TYPES:
+            given["type"] = _TYPES[kind]
         if metavar == "PROVIDER/NAME":
             given["shell_complete"] = complete_model
-        names = name.split() or [f"--{attribute.name.replace('_', '-')}"]
-        return click.option(*names, attribute.name, **given | how)
+        names = name.split() or [f"--{attribute.replace('_', '-')}"]
+        return click.option(*names, attribute, **given | how)
 
     return field(metadata={"declare": declare}, converter=converter)
 
 
-def given_by(decorator: Callable[[Any], Any]) -> Any:
-    """An attribute of a class of options, with an option that several commands have."""
-    return field(metadata={"declare": lambda _: decorator})
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, given_by))
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 class Options:
     """The options of a command: an attribute for each, see `option`."""
 
@@ -75,41 +94,41 @@ def taken(kind: type[Any], given: dict[str, Any]) -> Any:
     return kind(**{each.name: given.pop(each.name) for each in fields(kind)})
 
 
-def options_of(kind: type[Any]) -> Callable[[_Command], _Command]:
-    """Decorate a command with the options of a class; it gets one argument, ``options``.
+def with_options(command: _Command) -> Any:
+    """Declare the options of a command: parameters, and those of the class of ``options``.
 
-    The help shows first what the class itself declares, then what it inherits.
+    The help shows the parameters first, then what the class itself declares, then what it inherits.
 
     >>> class Chosen(Options):
     ...     jobs: int = option("How many go on at once.", default=4)
-    ...     only: tuple[str, ...] = option("Run only these.", "TAG")
     >>> @click.command()
-    ... @options_of(Chosen)
-    ... def command(options: Chosen) -> None:
-    ...     print(options)
+    ... @with_options
+    ... def command(options: Chosen, only: tuple[str, ...] = option("Run only these.", "TAG")):
+    ...     print(options, only)
     >>> command(["--only", "a", "--only", "b"], standalone_mode=False)
-    Chosen(jobs=4, only=('a', 'b'))
+    Chosen(jobs=4) ('a', 'b')
     """
-    attributes = sorted(fields(resolve_types(kind)), key=lambda each: each.inherited)
+    found = signature(command, eval_str=True).parameters
+    kind: Any = found["options"].annotation if "options" in found else None
+    own = [each for each in found.values() if each.default is not each.empty]
+    declared = [(each.name, each.annotation, each.default) for each in own]
+    for each in sorted(fields(resolve_types(kind)) if kind else (), key=lambda it: it.inherited):
+        declared.append((each.name, each.type, each))
 
-    def decorate(command: _Command) -> Any:
-        @wraps(command)
-        def with_options(*arguments: Any, **given: Any) -> None:
-            command(*arguments, options=taken(kind, given), **given)
+    @wraps(command)
+    def decorated(*arguments: Any, **given: Any) -> None:
+        if kind:
+            given["options"] = taken(kind, given)
+        command(*arguments, **given)
 
-        decorated: Any = with_options
-        for attribute in reversed(attributes):
-            decorated = attribute.metadata["declare"](attribute)(decorated)
-        return decorated
-
-    return decorate
+    for name, type_, one in reversed(declared):
+        decorated = one.metadata["declare"](name, type_)(decorated)
+    return decorated
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+json_option: Any = option("Print the result as JSON.", name="--json")
 
-agent_option = click.option(
-    "--agent", metavar="NAME", shell_complete=complete_agent, help="Which agent of the program."
-)
+agent_option: Any = option("Which agent of the program.", "NAME", shell_complete=complete_agent)
 
 model_option: Any = option("Use this model instead of the program's.", "PROVIDER/NAME")
 

@@ -27,7 +27,7 @@ from ...tools import ToolLibrary
 from ..completion.completing import complete_limit, complete_setting
 from ..telemetry import show_logs
 from ..terminal.console import expect_a_file, forbid, is_verbose, tell
-from .declaring import Options, agent_option, given_by, model_option, option
+from .declaring import Options, agent_option, model_option, option
 from .libraries import ServerOptions, ToolOptions
 from .record_option import record_option
 
@@ -221,7 +221,7 @@ class AnsweringOptions(RunningOptions):
 class TalkOptions(AnsweringOptions):
     """The options of ``run`` and ``chat``: the agent and where the conversation is kept, too."""
 
-    agent: str | None = given_by(agent_option)
+    agent: str | None = agent_option
     record: str | None = record_option
     no_record: bool = option("Keep nothing of what is said.")
     goes_on: bool = option("Go on with the last conversation.", name="--continue -c")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -19,8 +18,6 @@ from ..terminal.console import expect_a_name, forbid, state_folder
 from .declaring import option
 from .files import STDIN, read_text
 from .project import record_of_project
-
-T = TypeVar("T", bound=Callable[..., Any])
 
 VARIABLE: Final = "GRAM_RECORD"
 
@@ -68,29 +65,21 @@ def _queue_named(context: click.Context, option: click.Parameter, record: str | 
     return store
 
 
-def _store_option(metavar: str, callback: Callable[..., str], help: str) -> Callable[[T], T]:
-    return click.option(
-        "--record",
-        "store",
-        metavar=metavar,
-        envvar=VARIABLE,
-        show_envvar=True,
-        callback=callback,
-        help=help,
-    )
+_RECORD: Any = {"name": "--record", "envvar": VARIABLE, "show_envvar": True}
 
-
-store_option = _store_option(
-    "FILE|postgresql://…",
-    _store_named,
+store_option: Any = option(
     "Where runs are kept: a file, or a database on Postgres; your own store by default.",
+    "FILE|postgresql://…",
+    callback=_store_named,
+    **_RECORD,
 )
 """The option for the store of a command that names no run."""
 
-queue_option = _store_option(
-    "postgresql://…",
-    _queue_named,
+queue_option: Any = option(
     "Where runs are kept that workers take: a database on Postgres.",
+    "postgresql://…",
+    callback=_queue_named,
+    **_RECORD,
 )
 """The option for the store of a command that is about workers."""
 
@@ -98,9 +87,8 @@ record_option: Any = option(
     "Keep what is said: in a new file, best named *.run.gram, or in a store, such as runs.db or "
     "postgresql://…; gram resume, replay and trace read it.",
     "FILE|STORE",
-    envvar=VARIABLE,
-    show_envvar=True,
     callback=_named,
+    **_RECORD,
 )
 
 run_argument = click.argument("run", metavar="RUN")
@@ -133,21 +121,3 @@ def run_in_store(run: str) -> Iterator[tuple[RunStore, str]]:
     forbid(not address.is_store, why)
     with open_store(address.place, must_exist=True) as store:
         yield store, run_named(store, address.run)
-
-
-class Age(click.ParamType[datetime]):
-    """A time: how long ago, or a date."""
-
-    name = "AGE|DATE"
-
-    def convert(self, value: Any, _: click.Parameter | None, __: click.Context | None) -> datetime:
-        """A time from ``30d``, ``12h``, ``2026-11-22`` or ``2026-11-22T15:00``."""
-        if isinstance(value, datetime):
-            return value
-        try:
-            if age := re.fullmatch(r"(\d+)([smhd])", value):
-                seconds = int(age[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[2]]
-                return datetime.now(UTC) - timedelta(seconds=seconds)
-            return datetime.fromisoformat(value).astimezone(UTC)
-        except (ValueError, OverflowError):
-            self.fail(f"{value} is neither an age, such as 30d or 12h, nor a date")
