@@ -156,7 +156,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         from ..history.replaying import UntilChanged  # imported late: most runs are live
 
         if isinstance(handler, UntilChanged):
-            handler.live = live
+            handler.goes_on = live
     log = None
     if (record := options.get("record")) is not None:
         from ..history.stores import new_log  # imported late: most runs are not recorded

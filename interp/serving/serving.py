@@ -19,7 +19,7 @@ from lenses_ext.language import tool_spec_of, written_signature
 from ..concurrency import call_in_thread
 from ..execution import Approver
 from ..history.records import RecordedRun
-from ..history.stores import StoredRun, open_store
+from ..history.stores import StoredRun, store_of_a_run
 from ..json_text import Json, json_or_text
 from ..machine import Decided, Given, State, Status
 from ..running import BeginOptions, Run, RunOptions, begin
@@ -80,19 +80,19 @@ class Served:
 
     def decided(self, run: str, approve: Approver, record: str) -> Run | State:
         """Go on with a kept run, where a person may have decided about the calls that wait."""
-        with open_store(record) as store:
-            log, kept = StoredRun.of(store, run, closes_store=True)
+        with store_of_a_run(record) as store:
+            log, kept = StoredRun.of(store, run)
         if kept.state.status is Status.DONE:
             return kept.state
         return self._going_on(log, kept, approve)
 
     def _waited(self, record: str, conversation: str) -> Run | State | None:
         """The last turn of a conversation, if it waits for a person or one has decided since."""
-        with open_store(record) as store:
+        with store_of_a_run(record) as store:
             run = store.conversation(conversation).unfinished_turn()
             if run is None:
                 return None
-            log, kept = StoredRun.of(store, run, closes_store=True)
+            log, kept = StoredRun.of(store, run)
         if kept.state.asks or kept.state.status is Status.DONE:
             return kept.state
         if not any(isinstance(each, Decided) for each in kept.state.events[-2:]):

@@ -33,7 +33,6 @@ from gram import Diagnostic, Document, GramError, Pattern, origin, parse as pars
 from gram.documents import decode, resolved
 from gram.errors import expect
 from gram.extras import install
-from gram.words import did_you_mean
 from lenses_ext import Model, ProgramLike
 from lenses_ext.schemas import Match
 
@@ -41,7 +40,7 @@ from .. import errors
 from ..errors import ConfigurationError, ToolBindingError
 from ..execution import current_trace
 from ..history import stores
-from ..history.records import RecordedRun
+from ..history.records import Reader, RecordedRun
 from ..history.stores import RunFacts, RunStore
 from ..json_text import write_json
 from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
@@ -143,7 +142,7 @@ class KeptOptions(TypedDict, total=False):
     fallbacks: Sequence[Model | str] | None
 
 
-_NAME: Final = re.compile(r"[\w.:@/+-]{1,100}", re.ASCII)
+_ID: Final = re.compile(r"[\w.:@/+-]{1,100}", re.ASCII)
 
 
 def submit(
@@ -211,14 +210,11 @@ def _facts_of(
     priority: int = 0,
 ) -> RunFacts:
     """What is known of a run that is submitted, if all of it can be kept."""
-    names = {"run_id": run_id, "conversation": conversation, "tenant": tenant}
-    for name, value in names.items():
-        expect(value, (str, type(None)), name, by="submit")
-        if value is not None and not _NAME.fullmatch(value):
-            raise ConfigurationError(
-                f"submit: {name} is 1 to 100 letters, digits or any of _ . : @ / + -; "
-                f"found {value!r}"
-            )
+    expect(run_id, (str, type(None)), "run_id", by="submit")
+    if run_id is not None and not _ID.fullmatch(run_id):
+        raise ConfigurationError(
+            f"submit: run_id is 1 to 100 letters, digits or any of _ . : @ / + -; found {run_id!r}"
+        )
     expect(priority, int, "priority", by="submit")
     if abs(priority) > MOST_PRIORITY:
         raise ConfigurationError(
@@ -280,7 +276,6 @@ def _expect_same(
 
 _LABEL: Final = "Schedule"
 _TEXTS: Final = ("cron", "program", "agent", "model", "tenant", "conversation")
-_PROPERTIES: Final = (*_TEXTS, "input", "priority")
 _CHANCE: Final = re.compile(r"(?i)[hr](?![a-z])")
 _MADE_UP_FOR: Final = 600.0  # seconds since a time that was missed
 
@@ -382,19 +377,17 @@ def schedule_faults(document: Document) -> tuple[Diagnostic, ...]:
 
 
 def _faults_of(pattern: Pattern, twice: set[str], folder: Path) -> Iterator[Diagnostic]:
-    name, given = pattern.value.identity, pattern.value.properties
+    name = pattern.value.identity
     if not name:
         yield _fault(pattern, "a schedule needs a name: [name:Schedule {…}]")
     elif name in twice:
         yield _fault(pattern, f'there are two schedules "{name}"')
-    missing = [each for each in ("cron", "program", "input") if each not in given]
-    if missing:
-        yield _fault(pattern, f'schedule "{name}" has no {", ".join(missing)}')
-    wrong = list(_wrong_properties(pattern))
-    yield from wrong
-    if wrong or missing:
+    try:
+        cron = _read(pattern)["cron"]
+    except errors.ValidationError as error:
+        yield from error.faults
         return
-    if told := _wrong_time(str(given["cron"])):
+    if told := _wrong_time(cron):
         yield _fault(pattern, told, "cron")
     part = "program"
     try:
@@ -408,27 +401,22 @@ def _faults_of(pattern: Pattern, twice: set[str], folder: Path) -> Iterator[Diag
         yield _fault(pattern, f"this cannot be submitted: {error}", part)
 
 
-def _wrong_properties(pattern: Pattern) -> Iterator[Diagnostic]:
-    for name, given in pattern.value.properties.items():
-        if name not in _PROPERTIES:
-            hint = did_you_mean(name, _PROPERTIES) or f"there are {', '.join(_PROPERTIES)}"
-            yield _fault(pattern, f"a schedule has no property {name}; {hint}", name)
-        elif name in _TEXTS and not isinstance(given, str):
-            yield _fault(pattern, f"{name} is a text, found {given!r}", name)
-        elif name == "input" and not isinstance(given, str | PMap):
-            told = f"input is a text, or a map of the arguments, found {given!r}"
-            yield _fault(pattern, told, name)
+def _read(pattern: Pattern) -> dict[str, Any]:
+    read = Reader(pattern, _LABEL, (*_TEXTS, "input", "priority"))
+    is_called = isinstance(read.properties.get("input"), PMap)  # with the arguments by name
+    needed = ("cron", "program") if is_called else ("cron", "program", "input")
+    given = dict.fromkeys((*needed, *filter(read.has, _TEXTS)))
+    return read.properties | {key: read.text(key) for key in given}
 
 
 def _schedule(pattern: Pattern, folder: Path) -> Schedule:
-    given = pattern.value.properties
-    program, said = folder / str(given["program"]), given["input"]
+    given = _read(pattern)
     return Schedule(
         pattern.value.identity,
-        str(given["cron"]),
-        lenses_ext.load_project(program),
-        cast(Given, thaw(said)),
-        KeptOptions(**{key: given.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]  # both are texts, as was checked
+        given["cron"],
+        lenses_ext.load_project(folder / given["program"]),
+        cast(Given, thaw(given["input"])),
+        KeptOptions(agent=given.get("agent"), model=given.get("model")),
         {key: given[key] for key in ("tenant", "conversation", "priority") if key in given},
     )
 

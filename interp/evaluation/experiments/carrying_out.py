@@ -24,7 +24,7 @@ from ...concurrency import work_on
 from ...errors import ConfigurationError, StoreError, ValidationError, said_by
 from ...execution import Spending
 from ...history.records import PathLike, RecordedRun
-from ...history.stores import Address, StoredRun, open_store
+from ...history.stores import Address, StoredRun, store_of_a_run
 from ...machine import Usage
 from ...tools import is_from_outside
 from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
@@ -292,10 +292,10 @@ async def _trial(work: _Work, key: Key) -> Trial:
 
 def _log(address: Address) -> tuple[StoredRun, RecordedRun | None]:
     """What a run is recorded in, and what is recorded of it, if it was interrupted."""
-    store = open_store(address.place)
+    store = store_of_a_run(address.place)
     if any(each.id == address.run for each in store.rows(beginning=address.run)):
-        return StoredRun.of(store, address.run, closes_store=True)
-    return StoredRun(store, address.run, closes_store=True), None
+        return StoredRun.of(store, address.run)
+    return StoredRun(store, address.run), None
 
 
 NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"

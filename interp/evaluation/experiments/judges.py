@@ -23,7 +23,7 @@ from lenses_ext import Model, ProgramLike, agent_model, view
 from ...concurrency import work_on
 from ...errors import AgentError, ValidationError
 from ...execution import Spending, named_model
-from ...history.stores import StoredRun, open_store
+from ...history.stores import StoredRun, store_of_a_run
 from ...json_text import Json, write_json
 from ...machine import ApprovalPolicy, Limits
 from ...running import BeginOptions, RunOptions, begin
@@ -354,7 +354,7 @@ def judged_by(
         chosen = cast(BeginOptions, {**options, "watch": spending.count})
         if trial.run:
             own = f"{trial.run.run}.{file_name(name)}:{os.urandom(4).hex()}"
-            chosen["record"] = StoredRun(open_store(trial.run.place), own, closes_store=True)
+            chosen["record"] = StoredRun(store_of_a_run(trial.run.place), own)
         run = begin(agent, question_of(trial.case, answer=trial.content), library, **chosen)
         try:
             value, reason = verdict_in((await run.afinish()).value)

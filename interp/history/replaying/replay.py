@@ -5,24 +5,22 @@ The handler answers as the run did, without a model, a key or tools.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
 from time import monotonic, sleep, time
-from typing import Final
+from typing import Final, TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from gram.documents import resolved
-from gram.errors import expect
 
 from ... import execution, machine
 from ...errors import ReplayError
 from ...execution import Handler, Observation, ReasoningDelta, Report
 from ...machine import At, CallModel, CallTool, Decided, Effect, Event, ModelReplied
 from ..records import PathLike, RecordedRun, RecordedStep, effect_lines, is_recorded, position_text
-from ..stores import RunStore, StoreLike, address_of_run, load_run, opened, run_named
+from ..stores import StoreLike, load_run, opened, place_of_run, run_named
 from .entries import Timeline
 from .timeline import timeline
 
@@ -79,13 +77,9 @@ def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeli
         StoreError: there is no such run in the store, or the store cannot be read.
         GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
     """
-    expect(run, (str, os.PathLike), "run", by="follow")
-    expect(record, (RunStore, str, os.PathLike, type(None)), "record", by="follow")
-    if isinstance(record, RunStore):
-        return _of_store(record, os.fspath(run))
-    address = address_of_run(run, record)
-    if address.is_store:
-        return _of_store(address.place, address.run)
+    store, address = place_of_run(run, record, by="follow")
+    if store is not None:
+        return _of_store(store, address.run)
     path = Path(address.place)
     resolved(path)  # refuses what is no path
 
@@ -148,10 +142,12 @@ def recorded(
         OSError: the file cannot be read.
         GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
     """
-    return evolve(_recorded(run), live={CallModel: model, CallTool: tools, machine.Ask: tools})
+    live = {CallModel: model, CallTool: tools, machine.Ask: tools}
+    return _Recorded(*_answers_of(run), live)
 
 
-def _recorded(run: RecordedRun | PathLike) -> _Recorded:
+def _answers_of(run: RecordedRun | PathLike) -> tuple[RecordedRun, _Answers]:
+    """A run, and how each of its effects was answered."""
     found = run if isinstance(run, RecordedRun) else load_run(run)
     answers: dict[tuple[type[Effect], At], _Answer] = {}
     found.check()
@@ -159,41 +155,7 @@ def _recorded(run: RecordedRun | PathLike) -> _Recorded:
         given = [(step.effect, step.event)] if step.effect else []
         for effect, event in (*given, *_answers_without_asking(step)):
             answers[type(effect), effect.at] = _Answer(effect, event, step)
-    return _Recorded(found, answers)
-
-
-@define(eq=False)
-class UntilChanged:
-    """A handler that answers as a recorded run did, until something else is asked than then.
-
-    What was recorded before holds; from there on everything is performed anew, also what is asked
-    as it was then: what a tool did may have changed what the next one finds.
-    """
-
-    recorded: _Recorded
-    live: Callable[[], Handler] | None = None  # gives what performs the rest; the run sets it
-    is_changed: bool = False
-
-    @classmethod
-    def of(cls, run: RecordedRun | PathLike) -> UntilChanged:
-        """Make the handler of a run, or of the run at an address; for errors see `recorded`."""
-        return cls(_recorded(run))
-
-    def took(self, effect: Effect) -> float | None:
-        """How long an effect took then; None where it is performed."""
-        return None if self.is_changed else self.recorded.took(effect)
-
-    async def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Answer an effect as it was answered then, or perform it."""
-        if not self.is_changed:
-            try:
-                return await self.recorded.perform(effect, report)
-            except ReplayError:
-                if self.live is None:
-                    raise
-                self.is_changed = True
-        assert self.live
-        return await self.live().perform(effect, report)
+    return found, answers
 
 
 def _answers_without_asking(step: RecordedStep) -> Iterator[tuple[Effect, Event]]:
@@ -225,10 +187,13 @@ class _Answer:
     step: RecordedStep
 
 
-@frozen
+_Answers: TypeAlias = Mapping[tuple[type[Effect], At], _Answer]
+
+
+@define(eq=False)
 class _Recorded:
     run: RecordedRun
-    answers: Mapping[tuple[type[Effect], At], _Answer] = field(repr=False)
+    answers: _Answers = field(repr=False)
     live: Mapping[type[Effect], Handler | None] = {}
 
     def took(self, effect: Effect) -> float | None:
@@ -277,3 +242,29 @@ class _Recorded:
         then = effect_lines(answer.effect)
         difference = unified_diff(then, lines, "recorded", "now", n=2, lineterm="")
         raise ReplayError(self.run.placed("\n".join([told, *difference]), answer.step))
+
+
+@define(eq=False)
+class UntilChanged(_Recorded):
+    """A handler that answers as a recorded run did, until something else is asked than then.
+
+    What was recorded before holds; from there on everything is performed anew, also what is asked
+    as it was then: what a tool did may have changed what the next one finds.
+    """
+
+    goes_on: Callable[[], Handler] | None = None  # gives what performs the rest; the run sets it
+    is_changed: bool = False
+
+    @classmethod
+    def of(cls, run: RecordedRun | PathLike) -> UntilChanged:
+        """Make the handler of a run, or of the run at an address; for errors see `recorded`."""
+        return cls(*_answers_of(run))
+
+    def _fitting(self, effect: Effect) -> _Answer | None:
+        return None if self.is_changed else super()._fitting(effect)
+
+    def _live(self, effect: Effect) -> Handler:
+        if self.goes_on is None:
+            return super()._live(effect)
+        self.is_changed = True
+        return self.goes_on()

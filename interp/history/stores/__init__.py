@@ -11,7 +11,9 @@ from .addresses import (
     open_run,
     open_store,
     opened,
+    place_of_run,
     run_named,
+    store_of_a_run,
 )
 from .conversations import Conversation
 from .database import PostgresDatabase, make_tables, statements_of, tables_of

@@ -144,6 +144,13 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     return RunStore(SqliteDatabase(path))
 
 
+def store_of_a_run(address: str | os.PathLike[str], *, must_exist: bool = False) -> RunStore:
+    """Open a store for one run alone, between whose parts it is closed; see `open_store`."""
+    store = open_store(address, must_exist=must_exist)
+    store.rests = True
+    return store
+
+
 _NO_STORE: Final = "there is no store of runs"
 
 
@@ -167,7 +174,7 @@ def new_log(record: RecordLike) -> RunLog:
     if address.run:
         raise ConfigurationError(f"{address} names one run; a new run needs {address.place} alone")
     if address.is_store:
-        return StoredRun(open_store(address.place), closes_store=True)
+        return StoredRun(store_of_a_run(address.place))
     return RunFile(address.place)
 
 
@@ -185,17 +192,11 @@ def open_run(
         StoreError: there is no such run, or the store cannot be read.
         GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
     """
-    if isinstance(record, RunStore):
-        return StoredRun.of(record, run_named(record, os.fspath(run)))
-    address = address_of_run(run, record)
-    if not address.is_store:
+    store, address = place_of_run(run, record, by="open_run")
+    if store is None:
         return RunFile.of(address.place, address.run)
-    store = open_store(address.place, must_exist=True)
-    try:
-        return StoredRun.of(store, run_named(store, address.run), closes_store=True)
-    except BaseException:  # raised again
-        store.close()
-        raise
+    found = store if isinstance(store, RunStore) else store_of_a_run(store, must_exist=True)
+    return StoredRun.of(found, run_named(found, address.run))
 
 
 def load_run(run: str | os.PathLike[str], record: StoreLike | None = None) -> RecordedRun:
@@ -207,24 +208,32 @@ def load_runs(
     run: str | os.PathLike[str], record: StoreLike | None = None
 ) -> tuple[RecordedRun, ...]:
     """Read a run, or all turns of a file; see `load_run`."""
-    expect(run, (str, os.PathLike), "run", by="load_run")
-    expect(record, (RunStore, str, os.PathLike, type(None)), "record", by="load_run")
-    if isinstance(record, RunStore):
-        return (record.recorded(run_named(record, os.fspath(run))),)
-    address = address_of_run(run, record)
-    if not address.is_store:
+    store, address = place_of_run(run, record, by="load_run")
+    if store is None:
         runs = load_turns(address.place).runs
         return (turn_named(runs, address.run, address.place),) if address.run else runs
-    with open_store(address.place, must_exist=True) as store:
-        return (store.recorded(run_named(store, address.run)),)
+    with opened(store) as found:
+        return (found.recorded(run_named(found, address.run)),)
 
 
-def address_of_run(run: str | os.PathLike[str], record: StoreLike | None) -> Address:
+def place_of_run(
+    run: str | os.PathLike[str], record: StoreLike | None, *, by: str
+) -> tuple[StoreLike | None, Address]:
+    """The store that a run is in, or None for a file; and its address. See `open_run`."""
+    expect(run, (str, os.PathLike), "run", by=by)
+    expect(record, (RunStore, str, os.PathLike, type(None)), "record", by=by)
+    if isinstance(record, RunStore):
+        return record, Address(record.name, os.fspath(run))
+    address = address_of_run(run, record)
+    return address.place if address.is_store else None, address
+
+
+def address_of_run(run: str | os.PathLike[str], record: str | os.PathLike[str] | None) -> Address:
     """The address of a run that is named by its address, or by its id in a record."""
     address = Address.of(run)
     is_path = Path(address.place).suffix in (".gram", *_SUFFIXES)
     is_address = is_path or address.run or address.is_database or os.path.lexists(address.place)
-    if is_address or record is None or isinstance(record, RunStore):
+    if is_address or record is None:
         return address
     return Address(Address.of(record).place, address.place)
 

@@ -20,7 +20,7 @@ from ...errors import ConfigurationError
 from ...machine import ConversationContext, Status, context_before, empty_context
 from .. import records
 from ..records import RunFile, Turn
-from .addresses import Address, RecordLike, open_store
+from .addresses import Address, RecordLike, store_of_a_run
 from .conversations import Conversation, page_of
 from .run_store import RunFacts, RunStore
 from .stored_run import StoredRun
@@ -115,15 +115,10 @@ class FileConversation:
 
 @frozen
 class StoredConversation:
-    """A conversation of a store.
-
-    Attributes:
-        closes_store: whether the store is closed whenever nothing is done in it.
-    """
+    """A conversation of a store."""
 
     store: RunStore
     name: str
-    closes_store: bool = False
 
     @property
     def context(self) -> ConversationContext:
@@ -140,8 +135,7 @@ class StoredConversation:
                 with log.held():
                     pass  # nobody else goes on with it
                 kept.extend(context, log.id)
-        facts = RunFacts("", conversation=self.name)
-        return StoredRun(self.store, facts=facts, closes_store=self.closes_store)
+        return StoredRun(self.store, facts=RunFacts("", conversation=self.name))
 
     def cut(self, context: ConversationContext) -> None:
         """Take back what was said after some of its messages, see `FileConversation.cut`."""
@@ -150,12 +144,10 @@ class StoredConversation:
 
     @contextmanager
     def _opened(self) -> Iterator[Conversation]:
-        """What the store has of it, which is closed at the end if nobody else uses it."""
         try:
             yield self.store.conversation(self.name)
         finally:
-            if self.closes_store:
-                self.store.close()
+            self.store.rest()
 
     def _unfinished(self, kept: Conversation) -> tuple[StoredRun, ConversationContext] | None:
         """The last turn and the conversation with what was done in it, if it has no answer."""
@@ -189,9 +181,8 @@ def open_conversation(
         raise ConfigurationError("a conversation goes on in a file or a store: give its address")
     address = Address.of(record)
     if address.is_store:
-        store = open_store(address.place)
-        name = _named(store, conversation, program)
-        return StoredConversation(store, name, closes_store=True)
+        store = store_of_a_run(address.place)
+        return StoredConversation(store, _named(store, conversation, program))
     if not isinstance(conversation, bool):
         raise ConfigurationError(
             f"{address} is a run file, which has one conversation without a name\n"

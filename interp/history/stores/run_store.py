@@ -170,11 +170,13 @@ class RunStore:
 
     Attributes:
         name: how messages name it.
+        rests: whether it is closed whenever nothing is done in it, since one run alone uses it.
     """
 
     def __init__(self, database: Database) -> None:
         expect(database, Database, "database", by="RunStore")
         self.database = database
+        self.rests = False
         self._has_tables = False
         self._keeper = Keeper()
         self.name = database.name
@@ -192,6 +194,11 @@ class RunStore:
         """Close the connection; what is done next opens a new one."""
         self.database.close()
         self._has_tables = False  # the file may be another one then
+
+    def rest(self) -> None:
+        """Close the connection if nobody else needs it."""
+        if self.rests:
+            self.close()
 
     def ready(self) -> Database:
         """The database, with the tables of a store."""

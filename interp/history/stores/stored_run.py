@@ -37,7 +37,6 @@ class StoredRun:
         run: the id of the run; "" for that of the State that it begins with.
         facts: what a list shows of a new run, beside what its State says.
         status: the status of a new run until somebody goes on with it.
-        closes_store: whether the store is closed whenever nothing is done in it.
     """
 
     blocks: ClassVar[bool] = True
@@ -46,7 +45,6 @@ class StoredRun:
     id: str = field(default="", alias="run")
     _facts: RunFacts = field(default=RunFacts(""), kw_only=True)
     _status: RunStatus = field(default="stopped", kw_only=True)
-    _closes_store: bool = field(default=False, kw_only=True)
     has_begun: bool = field(default=False, init=False)
     _claim: Lease | None = field(default=None, init=False)
     _size: int = field(default=1, init=False)
@@ -106,15 +104,13 @@ class StoredRun:
         self._size, self._events = 1 + len(entries), len(state.events)
         self._had_ended = status_of(state) in ENDED
         self.has_begun = True
-        self._close()
+        self.store.rest()
 
     @classmethod
-    def of(
-        cls, store: RunStore, run: str, *, closes_store: bool = False
-    ) -> tuple[StoredRun, records.RecordedRun]:
+    def of(cls, store: RunStore, run: str) -> tuple[StoredRun, records.RecordedRun]:
         """Read a run of a store, to go on with it."""
         found, row = store.recorded(run), store.row(run)
-        log = cls(store, run, facts=row.facts, closes_store=closes_store)
+        log = cls(store, run, facts=row.facts)
         found.check()
         log.has_begun = True
         log._size, log._had_ended = 1 + len(found.entries), row.status in ENDED
@@ -122,7 +118,7 @@ class StoredRun:
         if status_of(found.state) in ENDED and row.status == "stopped":
             with log.held(lambda: found.state):  # whoever had it did not come to write its status
                 pass
-        log._close()
+        store.rest()
         return log, found
 
     @contextmanager
@@ -141,7 +137,7 @@ class StoredRun:
             )
             self._claim, self._stopped_by = claim, None
         except AgentError:
-            self._close()
+            self.store.rest()
             raise
         try:
             yield self._taken_up(claim, standing)
@@ -179,7 +175,7 @@ class StoredRun:
         try:
             claim.let_go(status, usage, self._stopped_by or _WHY.get(status), context=context)
         finally:
-            self._close()
+            self.store.rest()
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`."""
@@ -198,11 +194,6 @@ class StoredRun:
             self._stopped_by = note.error
         if self._claim is not None:
             self._write(records.note_line(note))
-
-    def _close(self) -> None:
-        """Close the store until it is needed again, if nobody else uses it."""
-        if self._closes_store:
-            self.store.close()
 
     def _write(self, *entries: str) -> None:
         with self._writing:  # calls that run at once are noted by their threads

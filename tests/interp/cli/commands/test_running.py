@@ -125,7 +125,7 @@ def test_check_judges_schedules_and_cases(tmp_path: Path) -> None:
         's.gram:1:20: error[schedule] cron "99 * * * *" is not like "0 7 * * 1-5" (minute, hour, '
         "day, month, day of the week)",
         "s.gram:1:43: error[schedule] nowhere.gram: No such file or directory",
-        "s.gram:2:71: error[schedule] a schedule has no property tenan; did you mean tenant?",
+        "s.gram:2:71: error[unknown-property] Schedule has no property tenan",
         "c.gram:1:40: error[near-column] expectd is not expected",
         "c.csv:2:4: error[near-column] expectd is not expected",
     ]
