@@ -318,7 +318,7 @@ class Driver:
         event, seconds = task.result()
         taken = await self._fold(effect, event, seconds)
         waiting += taken.effects
-        return list(observations.seen_in(event, taken))
+        return list(observations.seen_in(event, taken.happened))
 
     async def _fold(
         self, effect: Effect | None, event: Event, seconds: float | None = None

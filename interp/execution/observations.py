@@ -7,7 +7,7 @@ otherwise.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias, Union
 
@@ -124,12 +124,12 @@ Observation: TypeAlias = Union[
 """What there is to see of a run while it happens."""
 
 
-def seen_in(event: machine.Event, step: machine.Step) -> Iterator[Observation]:
+def seen_in(event: machine.Event, happened: Iterable[machine.Happened]) -> Iterator[Observation]:
     """What there is to see of a step."""
     reply = event.message if isinstance(event, machine.ModelReplied) else None
     if reply and reply.tool_calls and reply.content:
         yield SaidBeforeCalls(event.at, reply.content)
-    for each in step.happened:
+    for each in happened:
         match each:
             case machine.ToolFinished() | machine.AgentStarted():
                 yield each

@@ -17,7 +17,7 @@ from ..errors import ApprovalNeeded, ConfigurationError, LimitError, RunTakenErr
 from ..execution import Driver as RunDriver, LiveHandler, Telemetry, log_fields
 from ..history.records import RecordedRun, position_text
 from ..history.stores import RunRow, RunStatus, RunStore, StoredRun, process_of
-from ..machine import CallModel, Usage, pending
+from ..machine import CallModel, Usage
 from ..running import budget_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary
@@ -215,10 +215,9 @@ class Driver:
 
 
 def _where_workers_die(kept: RecordedRun, deaths: int) -> str:
-    begun = (each for each in pending(kept.state) if each.at in kept.unanswered)
     named = (
         f"{'the model' if isinstance(each, CallModel) else each.name} at {position_text(each.at)}"
-        for each in begun
+        for each in kept.unanswered
     )
     told = f"its worker died {counted(deaths, 'time')} at the same place"
     return ": ".join(filter(None, (told, ", ".join(named))))

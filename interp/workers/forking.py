@@ -73,7 +73,7 @@ def _forked(
     state = _last(steps, first)
     if limits is not None or state.run.limit is not None:
         steps.append(Replayer(state).take(Resumed(limits)))
-    lines = [event_line(each.folded, each.seconds) for each in steps]
+    lines = [event_line(each, each.seconds) for each in steps]
     return _last(steps, first), [*lines, *map(note_line, begun)]
 
 
@@ -104,9 +104,7 @@ def _taken(kept: RecordedRun, first: State) -> tuple[list[RecordedStep], list[Be
 
 def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
     """The notes of what had begun, has no answer, and is waited for by another run, too."""
-    asked = {each.at: each for each in pending(kept.state, past_limit=True)}
-    shared = {each.at for each in pending(state, past_limit=True) if asked.get(each.at) == each}
-    left = shared & kept.unanswered
+    left = {each.at for each in pending(state, past_limit=True) if each in kept.unanswered}
     return (note for note in kept.notes if isinstance(note, Begun) and note.at in left)
 
 
@@ -154,8 +152,7 @@ class Requeue:
         """Whether a call of a tool failed in it, or has no answer."""
         kept = self.store.recorded(self.row.id)
         failed = (each.effect for each in kept.steps if isinstance(each.event, machine.CallFailed))
-        left = (each for each in pending(kept.state) if each.at in kept.unanswered)
-        calls = (*failed, *left)
+        calls = (*failed, *kept.unanswered)
         return any(isinstance(each, machine.CallTool) and each.name == tool for each in calls)
 
     def asked(self, model: str) -> bool:
@@ -178,7 +175,7 @@ class Requeue:
         if self.limits is not None or kept.state.status is Status.LIMITED:
             steps.append(Replayer(kept.state).take(Resumed(self.limits)))
         with log.held(lambda: _last(steps, kept.state)):
-            log.append_all(each.folded for each in steps)
+            log.append_all(steps)
         queue.add(log.id, queue_of(kept.first, kept.own_tools))
         return log.id
 

@@ -150,7 +150,6 @@ class Permission:
     """That a request may be sent, or the seconds to wait before it is asked about again.
 
     Attributes:
-        wait: 0 when it may be sent now.
         number: names the request among those of this worker.
         is_counted: whether it counts as under way.
         is_held: whether its provider is left alone for that long, rather than a limit reached.

@@ -147,7 +147,7 @@ def decide_run(
     waiting = dict.fromkeys(_shown(ask.at) for ask in state.asks)
     events = (each for at, answer in decisions.items() for each in _events(waiting, at, answer))
     replayer = Replayer(state)
-    answers = [replayer.take(event).folded for event in events]
+    answers = [replayer.take(event) for event in events]
     if answers:
         with log.held(lambda: replayer.state):
             log.append_all(answers)

@@ -119,18 +119,7 @@ def _in_one_line(error: ToolBindingError | ConfigurationError, run: RecordedRun)
 
 
 class KeptOptions(TypedDict, total=False):
-    """The options of a run that are kept with it, see `RunOptions`.
-
-    Attributes:
-        agent: the name of the agent to run; None for the only one.
-        model: which model to ask instead of the program's, by its name.
-        settings: settings of the model instead of those that the program has.
-        limits: how much the run may do.
-        policy: which tools it may run, and which it asks about.
-        check_results: whether a tool's result has to be of the type that the program declares.
-        answer_type: the Python type of the answer, which is put into the program.
-        fallbacks: models to ask in turn where others cannot be; they are put into the program.
-    """
+    """The options of a run that are kept with it, see `BeginOptions`; models by their names."""
 
     agent: str | None
     model: str | Model | None

@@ -182,10 +182,7 @@ def messages_of(lines: Iterable[str]) -> ConversationContext:
 
 
 def message_to_pattern(message: Message, written: set[str]) -> Pattern:
-    """Convert a message to a pattern.
-
-    Its label is the role, its elements are the files that are attached and the tool calls.
-    """
+    """Convert a message to a pattern: its label is the role, its elements are files and calls."""
     role, properties = message.role, _MESSAGE.write(message)
     if isinstance(role, machine.FunctionRole):
         label, properties["name"] = FUNCTION, write_text(role.name)
@@ -272,7 +269,12 @@ _NOTES: Final = {kind.__name__: Form(kind) for kind in get_args(Note)}
 def event_to_pattern(
     event: Event, written: set[str], seconds: float | None = None, request: str | None = None
 ) -> Pattern:
-    """Convert an event to a pattern; see `event_from_pattern`."""
+    """Convert an event to a pattern.
+
+    Args:
+        seconds: how long the effect took that it answers, if that is known.
+        request: the fingerprint of the request that a reply answers.
+    """
     properties = EVENTS[type(event)].write(event)
     elements: tuple[Pattern, ...] = ()
     match event:
@@ -292,12 +294,7 @@ def event_to_pattern(
 def event_from_pattern(
     pattern: Pattern, known: dict[str, bytes]
 ) -> tuple[Event, float | None, str | None]:
-    """Read an event and what is beside it.
-
-    Returns:
-        The event, how long the effect took that it answers, and the fingerprint of the request that
-        a reply answers; None for what is not known.
-    """
+    """Read an event, and what `event_to_pattern` was given with it."""
     label = expect_one_of(_EVENTS, pattern)
     kind, elements = _EVENTS[label], pattern.elements
     beside = ("seconds", "request") if kind is machine.ModelReplied else ("seconds",)

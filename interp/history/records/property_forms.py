@@ -218,13 +218,7 @@ def pattern_line(pattern: Pattern) -> str:
 
 
 class Kind(NamedTuple):
-    """How values of one kind are written as a property, and read back.
-
-    Attributes:
-        write: makes the value of a property.
-        read: reads the property of a name.
-        default: what is left out; `NOTHING` where the class says it.
-    """
+    """How values of one kind are written as a property, and read back; the default is left out."""
 
     write: Callable[[Any], Any]
     read: Callable[[Reader, str], Any]
@@ -326,12 +320,7 @@ def _key_of(name: str) -> str:
 
 
 class Form:
-    """How the attributes of a class are written as properties; one at its default is left out.
-
-    Args:
-        made: the class.
-        without: the names of attributes that are not written so.
-    """
+    """How the attributes of a class are written as properties, without some."""
 
     def __init__(self, made: type, without: Collection[str] = ()) -> None:
         self._made = made

@@ -16,8 +16,8 @@ from lenses_ext.weak_cache import memo
 
 from ... import machine
 from ...errors import ReplayError
-from ...execution import Begun, Folded, Note
-from ...machine import At, CallBegun, CallModel, Effect, Event, Request, State, Step, pending, step
+from ...execution import Begun, Note
+from ...machine import At, CallBegun, CallModel, Effect, Event, Request, State, pending, step
 from ...shown import NOTEBOOK
 from ...tools import Tool
 from .patterns import message_in_short
@@ -100,16 +100,6 @@ class RecordedStep:
     request: str | None = None
     start: int | None = field(default=None, eq=False, repr=False)
 
-    @property
-    def taken(self) -> Step:
-        """What the machine gave for the event."""
-        return Step(self.state, self.effects, self.happened)
-
-    @property
-    def folded(self) -> Folded:
-        """The event, with what is written beside it."""
-        return Folded(self.event, self.effect, self.state)
-
 
 class Replayer:
     """A run that goes on event by event."""
@@ -136,8 +126,8 @@ class Replayer:
         if isinstance(event, machine.Resumed):  # whose effects are all that there is to do
             self._waiting.clear()
         self._waiting.update((each.at, each) for each in effects)
-        given = (seconds, request, start)
-        return RecordedStep(before, effect, event, self.state, effects, happened, *given)
+        taken = (self.state, effects, happened)
+        return RecordedStep(before, effect, event, *taken, seconds, request, start)
 
 
 LIBRARY: Final = "Library"
@@ -193,11 +183,6 @@ class RecordedRun:
         return NOTEBOOK["run"](self)
 
     @property
-    def happened(self) -> tuple[machine.Happened, ...]:
-        """What happened when it began."""
-        return machine.start_again(self.first).happened
-
-    @property
     def state(self) -> State:
         """The State after its last event."""
         return self.steps[-1].state if self.steps else self.first
@@ -241,8 +226,8 @@ class RecordedRun:
         return f"the run was recorded with its own {', '.join(replaced)}, not the built-in one"
 
     @cached_property
-    def unanswered(self) -> frozenset[At]:
-        """The positions of what had begun, and has no answer: it may have been done."""
+    def unanswered(self) -> tuple[Effect, ...]:
+        """What had begun, and has no answer: it may have been done."""
         begun: set[At] = set()
         for entry in self.entries:
             match entry:
@@ -250,8 +235,7 @@ class RecordedRun:
                     begun.add(at)
                 case RecordedStep(event=event):
                     begun.discard(event.at)
-        needed = pending(self.state, past_limit=True)
-        return frozenset(each.at for each in needed if each.at in begun)
+        return tuple(each for each in pending(self.state, past_limit=True) if each.at in begun)
 
     def placed(self, told: str, step: RecordedStep | None = None) -> str:
         """A text about a step, with ``file:line:col`` of its entry before it, if that is known."""

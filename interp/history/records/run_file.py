@@ -110,11 +110,7 @@ class RunFile:
 
     @classmethod
     def of(cls, path: PathLike, run: str = "") -> tuple[RunFile, RecordedRun]:
-        """Read a run file, to go on with it.
-
-        Args:
-            run: which turn of it, see `turn_named`.
-        """
+        """Read a run file, to go on with one of its turns, see `turn_named`."""
         text = text_of_file(path)
         runs = read_turns(text, str(path)).runs
         found = turn_named(runs, run, str(path))
@@ -210,7 +206,7 @@ class RunFile:
             reason = f"another process has gone on with it; nothing recorded: {error}"
             raise OSError(errno.ESTALE, reason, str(self.path)) from None
         for step in steps:
-            self._write(f"{event_line(step.folded)}\n")
+            self._write(f"{event_line(step)}\n")
         self._may_lack_events = False
         return missed
 

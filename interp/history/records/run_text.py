@@ -41,7 +41,7 @@ from ...tools import Tool
 from . import patterns, property_forms, recorded_run
 from .patterns import CHANGES, CONVERSATION, contents, context_from_pattern
 from .property_forms import TIME, Reader, node, pattern_line, write_text
-from .recorded_run import LIBRARY, ONCE, Entry, RecordedRun, Replayer, fingerprint
+from .recorded_run import LIBRARY, ONCE, Entry, RecordedRun, RecordedStep, Replayer, fingerprint
 
 RUN: Final = "Run"
 FORMAT: Final = 1
@@ -210,14 +210,7 @@ class _Turn:
 def _begun(
     head: Pattern, source: Source, turns: Mapping[str, _Turn], before: ConversationContext
 ) -> _Turn:
-    """The turn that a first entry begins.
-
-    Args:
-        head: the entry.
-        source: the text that it is in.
-        turns: the turns before it by their ids.
-        before: the messages before it, if they are kept elsewhere.
-    """
+    """The turn that a first entry begins; ``turns`` are those before it by their ids."""
     if RUN not in head.value.labels:
         message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
         raise ValidationError.of([Diagnostic.of("no-run", message, head, "labels", hint=hint)])
@@ -280,7 +273,7 @@ _PARTS: Final = {CONVERSATION, ATTACHED, _POLICY, LIBRARY}
 _HINT: Final = "was it edited?"
 
 
-def event_line(folded: Folded, seconds: float | None = None) -> str:
+def event_line(folded: Folded | RecordedStep, seconds: float | None = None) -> str:
     """An event, see `RunLog.append`."""
     event, effect = folded.event, folded.effect
     request = fingerprint(effect.request) if isinstance(effect, machine.CallModel) else None
@@ -293,7 +286,7 @@ def event_lines(state: State) -> Iterator[str]:
     """The events of a State."""
     replayer = Replayer(state.beginning)
     for event in state.events:
-        yield event_line(replayer.take(event).folded)
+        yield event_line(replayer.take(event))
 
 
 def run_text(
@@ -381,7 +374,7 @@ def taken_back_line(run: str) -> str:
     return pattern_line(node(TAKEN_BACK, {"run": write_text(run)}))
 
 
-def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> recorded_run.RecordedStep:
+def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> RecordedStep:
     event, seconds, request = patterns.event_from_pattern(entry, known)
     place = origin(entry)
     try:

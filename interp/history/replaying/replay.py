@@ -50,7 +50,7 @@ class Replay:
                 yield execution.ToolStarted(step.effect)
             if isinstance(step.event, ModelReplied) and step.event.reasoning:
                 yield ReasoningDelta(step.event.at, step.event.reasoning)
-            yield from execution.seen_in(step.event, step.taken)
+            yield from execution.seen_in(step.event, step.happened)
         if machine.pending(self.state) and not self.state.asks:
             waits, steps = self.state.status.value, self.run.steps
             told = f"the recording ends here: the run is {waits}; gram resume goes on"

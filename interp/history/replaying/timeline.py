@@ -76,7 +76,7 @@ class _Reader:
         )
 
     def _ended(self) -> Iterator[Entry]:
-        yield from self._happened(self._run.happened, self._run.first)
+        yield from self._happened(machine.start_again(self._run.first).happened, self._run.first)
         for entry in self._run.entries:
             if isinstance(entry, RecordedStep):
                 self._stopped, self._state = None, entry.state

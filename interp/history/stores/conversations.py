@@ -82,9 +82,6 @@ class Conversation:
             messages: all messages that it has then.
             run: the id of the turn, if it is one.
             program: the path of the program that it is with from now on, resolved; "" for the same.
-
-        Raises:
-            StoreError: the conversation has gone on since.
         """
         before = len(self)
 
@@ -144,10 +141,7 @@ class Conversation:
         return self._database.together(work)
 
     def _expect_idle(self) -> float | None:
-        """Refuse to change it while a turn is on its way; gives when it changed last.
-
-        New turns wait until the change is made.
-        """
+        """Refuse to change it while a turn is on its way, and let none begin; its last change."""
         sql = "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING changed"
         changed: float | None = self._database.value(sql, self.name)
         if turn := self._database.value(SQL["turn_on_its_way"], self.name):
@@ -183,10 +177,7 @@ class Conversation:
         self._database.execute(SQL["grow_conversation"], size, run, self.name)
 
     def locked(self) -> tuple[int, str]:
-        """How many messages it has, and the run of its last turn; others wait to change it.
-
-        It is made, if it is not there.
-        """
+        """Its size and the run of its last turn; others wait to change it. It may be new."""
         ((size, run),) = self._database.execute(SQL["lock_conversation"], self.name)
         return size, run
 

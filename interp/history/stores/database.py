@@ -33,10 +33,7 @@ _known: WeakSet[Any] = WeakSet()
 
 
 def anew_after_fork(found: Any) -> None:
-    """Have the ``after_fork`` of something called in each process that is forked from now on.
-
-    It forgets what belongs to the parent: its locks, its claims, its connection.
-    """
+    """Have something forget in each forked process what is the parent's, by its ``after_fork``."""
     _known.add(found)
 
 
@@ -438,11 +435,7 @@ def make_tables(
 ) -> None:
     """Make tables in a database that has none; those of another format are refused.
 
-    Args:
-        what: how messages name what is in the tables.
-        numbered: the table that has the number of their format.
-        known: the number that this version writes.
-        statements: gives the statements that make them.
+    The table ``numbered`` has the number of their format; this version writes ``known``.
     """
 
     def found() -> int | None:

@@ -89,11 +89,7 @@ class FileConversation:
         return self._log
 
     def cut(self, context: ConversationContext) -> None:
-        """Take back what was said since an earlier turn ended; the entries stay in the file.
-
-        Args:
-            context: the conversation at the end of that turn.
-        """
+        """Take back what was said since a turn ended with a context; entries stay in the file."""
         self._take()
         taken = None
         while self._turns and self._turns[-1].context != context:

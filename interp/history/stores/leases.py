@@ -52,10 +52,7 @@ def new_owner() -> str:
 
 
 def this_process() -> str:
-    """How the leases of this process begin.
-
-    A process is told by its id and the time it was started at, in its own space of ids.
-    """
+    """How the leases of this process begin: with its id and start, in its own space of ids."""
     return "/".join([_machine(), str(os.getpid()), _started(os.getpid())])
 
 
@@ -199,10 +196,7 @@ class Lease:
         return bool(claimed)
 
     def _has_gone_on(self, size: int, fence: int) -> bool:
-        """Whether somebody else has written to the run since it had so many entries.
-
-        What was written since with the fence of the last lease was written by its new owner.
-        """
+        """Whether others than the holder of the last fence wrote since it had so many entries."""
         sql = "SELECT 1 FROM gram_entries WHERE run = ? AND seq >= ? AND fence <> ? LIMIT 1"
         return self.size < size or (
             self.size > size and bool(self.store.database.execute(sql, self.run, size, fence))

@@ -220,15 +220,12 @@ class RunStore:
         usage: Usage = Usage(None, None),
         reason: str | None = None,
     ) -> None:
-        """Make a run with its first entry.
+        """Make a run with its first entry, and with others if it was recorded elsewhere.
 
         Args:
             head: its first entry; that of a turn has no messages of the conversation.
             before: how many messages its conversation had when it began, if it is a turn.
             path: the path of the program, which that conversation is with.
-            entries: the entries that follow, if it was recorded elsewhere.
-            usage: the tokens that it has used.
-            reason: what it was stopped by, or None.
 
         Raises:
             RunExistsError: there is a run of this id.
@@ -442,11 +439,7 @@ class RunStore:
         return Conversation(self, name)
 
     def last_conversation(self, program: str) -> Conversation | None:
-        """The conversation with a program that was gone on with last.
-
-        Args:
-            program: the path of the program, resolved.
-        """
+        """The conversation that was last gone on with of a program, whose path is resolved."""
         sql = "SELECT name FROM gram_conversations WHERE program = ? ORDER BY changed DESC LIMIT 1"
         name = self.ready().value(sql, program)
         return None if name is None else Conversation(self, name)

@@ -20,7 +20,7 @@ from ...machine import Event, State, Status, Usage, context_before
 from ...programs import names_of_models
 from ...tools import Tool
 from .. import records
-from ..records import event_line
+from ..records import RecordedStep, event_line
 from .database import kept_text
 from .leases import ENDED, Lease, RunStatus
 from .run_store import RunFacts, RunStore
@@ -182,7 +182,7 @@ class StoredRun:
         self._write(event_line(folded, seconds))
         self._events += 1
 
-    def append_all(self, events: Iterable[Folded]) -> None:
+    def append_all(self, events: Iterable[RecordedStep]) -> None:
         """Write events, all or none; see `append`."""
         lines = [*map(event_line, events)]
         self._write(*lines)
