@@ -8,49 +8,49 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ..errors import ConfigurationError, ValidationError
 from ..files import File, is_address
 from ..json_text import Json
 from ..machine import Message
-
-PartOf: TypeAlias = Callable[[File], Json]
-"""Makes the part of a request that a file is sent as; a ConfigurationError if it cannot be sent."""
+from .providers import Dialect
 
 
-def parts_of_result(message: Message, part_of: PartOf) -> tuple[str, list[Json]]:
+def parts_of_result(message: Message, dialect: Dialect, with_files: bool) -> tuple[str, list[Json]]:
     """What a tool said, with what is told of files that cannot be sent; and the parts of others."""
     said, parts = [message.content], list[Json]()
     for file in message.attachments:
         try:
-            parts.append(part_of(file))
+            if not with_files:
+                raise _not_sent(file, "the model or its server does not take it", "")
+            parts.append(part_of(file, dialect))
         except ConfigurationError as error:
             said.append(f"[{str(error).partition(HINT)[0]}]")
     return "\n".join(said), parts
 
 
-def chat_part(file: File) -> Json:
-    """The part of a file in Chat Completions."""
-    if file.kind == "picture":
-        return {"type": "image_url", "image_url": {"url": _url(file)}}
-    if file.content is None:
-        reason = "Chat Completions takes only pictures by their addresses"
-        raise _not_sent(file, reason, "attach the file itself, or ask with --dialect responses")
-    if file.kind == "sound":
-        sound = {"data": _base64(file.content), "format": file.sound_format}
-        return {"type": "input_audio", "input_audio": sound}
-    return {"type": "file", "file": {"filename": file.filename, "file_data": _url(file)}}
-
-
-def responses_part(file: File) -> Json:
-    """The part of a file in the Responses API."""
-    if file.kind == "picture":
-        return {"type": "input_image", "image_url": _url(file)}
-    if file.kind == "sound":
-        reason = "the Responses API takes no sound"
-        raise _not_sent(file, reason, "ask a model that hears with --dialect tools")
+def part_of(file: File, dialect: Dialect) -> Json:
+    """The part of a request that a file is sent as; a ConfigurationError if it cannot be sent."""
+    match dialect, file.kind:
+        case "functions", _:
+            raise _not_sent(file, "the dialect functions takes no files", "write --dialect tools")
+        case "tools", "picture":
+            return {"type": "image_url", "image_url": {"url": _url(file)}}
+        case "tools", _ if file.content is None:
+            reason = "Chat Completions takes only pictures by their addresses"
+            raise _not_sent(file, reason, "attach the file itself, or ask with --dialect responses")
+        case "tools", "sound":
+            sound = {"data": _base64(file.content or b""), "format": file.sound_format}
+            return {"type": "input_audio", "input_audio": sound}
+        case "tools", _:
+            return {"type": "file", "file": {"filename": file.filename, "file_data": _url(file)}}
+        case _, "picture":
+            return {"type": "input_image", "image_url": _url(file)}
+        case _, "sound":
+            hint = "ask a model that hears with --dialect tools"
+            raise _not_sent(file, "the Responses API takes no sound", hint)
     if file.content is None:
         return {"type": "input_file", "file_url": file.address}
     return {"type": "input_file", "filename": file.filename, "file_data": _url(file)}
@@ -59,7 +59,7 @@ def responses_part(file: File) -> Json:
 def file_of_part(part: Mapping[str, Any]) -> File:
     """The file that a part of a request is, in either dialect; no path is ever opened.
 
-    >>> file_of_part(chat_part(File(b"Buy milk.", "note.txt")))
+    >>> file_of_part(part_of(File(b"Buy milk.", "note.txt"), "tools"))
     <File note.txt (text/plain, 9 bytes)>
     """
     match part:
@@ -102,16 +102,6 @@ def _file_at(url: str, name: object = None) -> File:
         raise
     except ValueError:
         raise ValidationError("the bytes of a file are not base64") from None
-
-
-def no_part_in_functions(file: File) -> Json:
-    """A file in the older dialect of Chat Completions; a ConfigurationError always."""
-    raise _not_sent(file, "the dialect functions takes no files", "write --dialect tools")
-
-
-def no_part(file: File) -> Json:
-    """A file of a tool, for a model that refuses these; a ConfigurationError always."""
-    raise _not_sent(file, "the model or its server does not take it", "choose another with --model")
 
 
 HINT: Final = "\n  hint: "

@@ -20,7 +20,7 @@ from lenses_ext.weak_cache import memo
 
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from .attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
+from .attached_parts import part_of, parts_of_result
 from .failures import failed, reported_in, takes
 from .providers import CHAT_FIELDS, Dialect
 from .reply_reading import ECHOED, json_text, read_reply, reasoning_of, text_of, well_formed
@@ -46,14 +46,12 @@ def _texts(messages: Iterable[Message], texts_of: _Texts) -> Iterator[str]:
 @lru_cache(maxsize=16)
 def _message_texts(dialect: Dialect, server: str | None, with_files: bool) -> _Texts:
     """The JSON texts of messages, each kept as long as its message."""
-    part_of = chat_part if dialect == "tools" else no_part_in_functions
-    returned_part = part_of if with_files else no_part
 
     def texts(message: Message) -> tuple[str, str]:
         role = message.role
         if not isinstance(role, FunctionRole):
-            return dumped(_encoded(message, dialect, server, part_of)), ""
-        said, parts = parts_of_result(message, returned_part)
+            return dumped(_encoded(message, dialect, server)), ""
+        said, parts = parts_of_result(message, dialect, with_files)
         result: dict[str, Json] = {"role": "tool", "tool_call_id": message.call_id}
         if dialect == "functions":
             result = {"role": "function", "name": wire_name(role.name)}
@@ -83,14 +81,12 @@ def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
             yield held.popleft()
 
 
-def _encoded(
-    message: Message, dialect: Dialect, server: str | None, part_of: PartOf
-) -> dict[str, Json]:
+def _encoded(message: Message, dialect: Dialect, server: str | None) -> dict[str, Json]:
     """The JSON of a message that is no result."""
     encoded: dict[str, Json] = {"role": message.role.name, "content": message.content}
     if message.attachments:
         said = {"type": "text", "text": message.content}
-        encoded["content"] = [said, *map(part_of, message.attachments)]
+        encoded["content"] = [said, *(part_of(file, dialect) for file in message.attachments)]
     if message.refused:
         encoded |= {"content": None, "refusal": message.content}
     if message.tool_calls:

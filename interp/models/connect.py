@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import Final, cast, get_args
 from urllib.parse import urlsplit
 
 from attrs import frozen
@@ -24,10 +24,8 @@ from . import providers
 from .failures import awith_retries, quoted, reported_in, too_large
 from .language_model import LanguageModel
 from .providers import MAX_REPLY_BYTES, OFFLINE, Dialect, Provider, find_provider
+from .server import Server
 from .server_events import is_crowded, json_or_problem
-
-if TYPE_CHECKING:
-    from .server import Server
 
 NO_KEY: Final = "none"  # sent where none is needed: the ``openai`` package refuses an empty one
 
@@ -151,23 +149,16 @@ def offered_models(asked: str) -> Offered:
 
 
 def _provider_named(name: str) -> Provider:
-    if not name.strip():
-        raise ConfigurationError("name a provider, or give the address of a server")
-    if ":" in name:
-        shown = without_userinfo(name)
-        raise ConfigurationError(f"{shown!r} is not a server address: it {providers.ADDRESS_RULE}")
-    provider, slash, _ = name.partition("/")
-    model = Model(provider.strip() or name, "any")
-    if slash and find_provider(model):
-        raise ConfigurationError(f'"{name}" names a model: give its provider alone, {provider}')
-    if (found := find_provider(model)) is None:
+    provider = name.partition("/")[0].strip()  # of a model, too
+    if not provider or ":" in name:
+        said = f"{without_userinfo(name)!r} is no provider, and not a server address"
+        raise ConfigurationError(f"{said}: it {providers.ADDRESS_RULE}")
+    if (found := find_provider(model := Model(provider, "any"))) is None:
         raise ConfigurationError(providers.unknown_provider(model))
     return found
 
 
 def _ask(url: str, key: str) -> Offered:
-    from .server import Server  # imported late: most programs have asked already, or never do
-
     server = Server(
         base_url=url,
         key=key,

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
+from importlib import import_module
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from gram.errors import expect, expect_all
 
-from ..concurrency import read_by_waiting, waited_for
+from ..concurrency import call_in_thread, read_by_waiting, waited_for
 from ..errors import ConfigurationError, ModelError
 from ..json_text import Json
 from ..machine import Request
@@ -23,10 +25,10 @@ from ..secrets import hide, without_keys
 from . import providers
 from .chat import ChatCompletions
 from .failures import CallNotMadeError, awith_retries, learn, quoted, too_large
-from .providers import AnswerFormat, AnswerMode, Dialect, is_own_server
+from .providers import AnswerFormat, AnswerMode, Dialect, find_provider
 from .reply_reading import Reply, call_in_text, call_not_made
 from .responses import Responses
-from .server import Server, import_network
+from .server import Server
 from .server_events import EventReader, is_crowded, json_or_problem
 from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
 from .wire import Piece, Reasoning, Wire
@@ -111,7 +113,7 @@ class OpenAIModel:
             answers=answers,
             answers_as=answers_as,
             not_taken=frozenset(expect_all(not_taken, str, "not_taken", by="OpenAIModel")),
-            is_strict=self._server.is_openai,
+            is_strict=providers.PROVIDERS["OpenAI"].is_at(base_url),
             server=self._server.host,
         )
         self._attempts = attempts
@@ -170,7 +172,8 @@ class OpenAIModel:
 
     async def aprepare(self) -> None:
         """Import what requests need, so that the first takes no longer than others."""
-        await import_network()
+        if (name := f"{__package__}.http_client") not in sys.modules:  # it takes a second
+            await call_in_thread(lambda: import_module(name))
 
     async def aclose(self) -> None:
         """Close the connections to its server that this event loop keeps.
@@ -226,7 +229,9 @@ class OpenAIModel:
         if not message.tool_calls and (name := call_in_text(request.tools, message.content)):
             told = "%s wrote a call of %s as text: does its server support tools?"
             _log.warning(told, request.model, name)
-        is_own = is_own_server(request.model, server.where)
+        row = find_provider(request.model)
+        is_own = row is not None and row.is_at(server.where)
+        is_own &= row in providers.PROVIDERS.values()  # at its prices
         yield reply if is_own else reply._replace(server=server.where)
 
 

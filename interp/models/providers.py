@@ -95,12 +95,10 @@ class Provider:
         >>> openai.is_at("https://eu.api.openai.com/v1"), openai.is_at("http://localhost:1/v1")
         (True, False)
         """
-        own, other = _host(self.base_url), _host(url)
-        return other is not None and own is not None and f".{other}".endswith(f".{own}")
-
-
-def _host(url: str) -> str | None:
-    return urlsplit(url).hostname if is_address(url) else None
+        if not is_address(url):
+            return False
+        own, other = (urlsplit(each).netloc.rpartition("@")[2] for each in (self.base_url, url))
+        return f".{other.removesuffix(':443')}".endswith(f".{own}")
 
 
 def in_variable_name(name: str) -> str:
@@ -134,8 +132,8 @@ def is_on_this_machine(url: str) -> bool:
     >>> is_on_this_machine("http://127.0.0.1:8080/v1"), is_on_this_machine("https://example.org")
     (True, False)
     """
-    host = _host(url) or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    host = urlsplit(url).hostname if is_address(url) else None
+    return host is not None and (host in ("localhost", "::1") or host.startswith("127."))
 
 
 # fmt: off
@@ -233,27 +231,12 @@ def find_provider(model: Model) -> Provider | None:
 
     A provider without a row is found if ``<NAME>_BASE_URL`` is set.
     """
-    if row := _row_of(model, known_providers()):
-        return row
+    wanted = model.provider.lower()
+    for name, row in known_providers().items():
+        if name.lower() == wanted:
+            return row
     unlisted = provider_without_row(model.provider)
     return unlisted if unlisted.address else None
-
-
-def is_own_server(model: Model, url: str) -> bool:
-    """Whether an address is that of a built-in row: the provider's own server, at its prices.
-
-    >>> is_own_server(Model("OpenAI", "m"), "https://api.openai.com/v1/")
-    True
-    >>> is_own_server(Model("OpenAI", "m"), "http://localhost:8000/v1")
-    False
-    """
-    row = _row_of(model, PROVIDERS)
-    return row is not None and urlsplit(url).netloc == urlsplit(row.base_url).netloc
-
-
-def _row_of(model: Model, rows: Mapping[str, Provider]) -> Provider | None:
-    wanted = model.provider.lower()
-    return next((row for name, row in rows.items() if name.lower() == wanted), None)
 
 
 def provider_without_row(name: str) -> Provider:

@@ -21,7 +21,7 @@ from ..errors import ModelError
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from . import reply_reading
-from .attached_parts import no_part, parts_of_result, responses_part
+from .attached_parts import part_of, parts_of_result
 from .failures import NO_RESPONSES, failed, quoted, reported_in, takes
 from .providers import RESPONSES_FIELDS, Dialect
 from .reply_reading import text_of, well_formed, word
@@ -33,12 +33,12 @@ def items_of(
 ) -> list[Json]:
     """The items of a message, with encrypted reasoning and files of tools if these are taken."""
     if isinstance(message.role, FunctionRole):
-        text, files = parts_of_result(message, responses_part if with_files else no_part)
+        text, files = parts_of_result(message, "responses", with_files)
         result = {"call_id": message.call_id or "", "output": _content(text, files)}
         return [{"type": "function_call_output", **result}]
     if message.role.name != "assistant":
-        content = _content(message.content, [*map(responses_part, message.attachments)])
-        return [{"role": message.role.name, "content": content}]
+        files = [part_of(file, "responses") for file in message.attachments]
+        return [{"role": message.role.name, "content": _content(message.content, files)}]
     kept = _kept(message, server, model)
     if kept is None:
         kind = "refusal" if message.refused else "output_text"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from base64 import b64encode
 from collections.abc import Hashable
 from contextlib import AbstractAsyncContextManager
-from importlib import import_module
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from attrs import field, frozen
 
-from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
 from ..secrets import without_userinfo
 from .connections import client_of, close_clients
@@ -23,13 +20,6 @@ _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _VARIABLES: Final = (*_PROXIES, *map(str.lower, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
-def _address(base_url: str) -> str:
-    if not is_address(base_url):
-        shown = repr(without_userinfo(base_url))
-        raise ConfigurationError(f"{shown} is not a server address: it {ADDRESS_RULE}")
-    return base_url
-
-
 @frozen(cache_hash=True, kw_only=True)
 class Server:
     """Where a model is and how it is reached; equal servers share connections.
@@ -37,13 +27,16 @@ class Server:
     The arguments are those of `OpenAIModel`; ``max_bytes`` is its ``max_reply_bytes``.
     """
 
-    base_url: str = field(converter=_address, repr=False)
+    base_url: str = field(repr=False)
     key: str = field(repr=False)
     timeout: float
     connect_timeout: float
     max_bytes: int
 
     def __attrs_post_init__(self) -> None:
+        if not is_address(self.base_url):
+            shown = without_userinfo(self.base_url)
+            raise ConfigurationError(f"{shown!r} is not a server address: it {ADDRESS_RULE}")
         if not (self.key.isascii() and self.key.isprintable() and self.key.strip()):
             raise ConfigurationError(
                 f"the key for {self.where} cannot be sent: it must consist of ASCII characters"
@@ -73,16 +66,11 @@ class Server:
         written = urlsplit(self.base_url).password
         return self.key.strip(), quote(self.key), self.user[1], written, basic
 
-    @property
-    def is_openai(self) -> bool:
-        """Whether it is OpenAI's own."""
-        return urlsplit(self.base_url).hostname == "api.openai.com"
-
     def client(self) -> AbstractAsyncContextManager[Any]:
         """A client for one request."""
 
         def made() -> Any:
-            from .http_client import new_client
+            from .http_client import new_client  # imported late: it loads `openai`
 
             return new_client(self)
 
@@ -96,12 +84,3 @@ class Server:
     def _and_environment(self) -> Hashable:
         """All that a client is made with: the proxies and certificates, too."""
         return self, tuple(map(os.environ.get, _VARIABLES))
-
-
-async def import_network() -> None:
-    """Import what requests need, which takes a second; without, the first request does."""
-    if _HTTP_CLIENT not in sys.modules:
-        await call_in_thread(lambda: import_module(_HTTP_CLIENT))
-
-
-_HTTP_CLIENT: Final = f"{__package__}.http_client"  # and with it `openai`

@@ -328,15 +328,11 @@ async def acall_tool(
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
     """
-    try:
-        if inspect.iscoroutinefunction(tool.invoke):
-            result = await in_loop_of_user(lambda: _awaited(tool, _called(tool, args)))
-        else:
-            result = await plainly(lambda: _called(tool, args))
-            if inspect.isawaitable(result):
-                result = await in_loop_of_user(lambda: _awaited(tool, result))
-    except SelfCancelledError as error:
-        raise _failure(tool, asyncio.CancelledError()) from error
+    if inspect.iscoroutinefunction(tool.invoke):
+        return await _awaited(tool, lambda: tool.invoke(dict(args)))
+    result = await plainly(lambda: _called(tool, args))
+    if inspect.isawaitable(result):
+        return await _awaited(tool, lambda: result)
     return _written(tool, result)
 
 
@@ -346,7 +342,7 @@ def call_tool(tool: Tool, args: Mapping[str, Json]) -> ToolResult:
         return waited_for(lambda: acall_tool(tool, args))
     result = _called(tool, args)
     if inspect.isawaitable(result):
-        result = waited_for(lambda: in_loop_of_user(lambda: _awaited(tool, result)))
+        return waited_for(lambda: _awaited(tool, lambda: result))
     return _written(tool, result)
 
 
@@ -373,9 +369,15 @@ def _called(tool: Tool, args: Mapping[str, Json]) -> Any:
         return tool.invoke(dict(args))
 
 
-async def _awaited(tool: Tool, result: Awaitable[Any]) -> Any:
-    with _telling(tool):
-        return await result
+async def _awaited(tool: Tool, begin: Callable[[], Awaitable[Any]]) -> ToolResult:
+    async def awaited() -> Any:
+        with _telling(tool):
+            return await begin()
+
+    try:
+        return _written(tool, await in_loop_of_user(awaited))
+    except SelfCancelledError as error:
+        raise _failure(tool, asyncio.CancelledError()) from error
 
 
 @contextmanager

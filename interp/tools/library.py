@@ -14,7 +14,7 @@ from pyrsistent import PMap, pmap
 import lenses_ext
 from gram import ArgumentError, Pattern, origin
 from gram.documents import resolved
-from gram.errors import expect
+from gram.errors import expect, expect_all
 from gram.words import did_you_mean
 from lenses_ext import is_tool, view
 from lenses_ext.language import tool_spec_of
@@ -210,13 +210,11 @@ class ToolLibrary(Mapping[str, Tool]):
         """The library with only the tools of these names.
 
         Raises:
-            ArgumentError: ``names`` is not an iterable.
+            ArgumentError: ``names`` is not an iterable of names.
             ToolError: the library has no tool of a name.
         """
-        if isinstance(names, str):
-            raise ToolError(f'restrict takes names, such as ["{names}"], found one str')
-        expect(names, Iterable, "names", by="restrict")
-        return ToolLibrary({name: self._known(name) for name in names})
+        chosen = expect_all(names, str, "names", by="restrict")
+        return ToolLibrary({name: self._known(name) for name in chosen})
 
     def rename(self, old: str, new: str) -> ToolLibrary:
         """The library with a tool under another name, which no other tool may have.

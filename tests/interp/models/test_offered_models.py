@@ -90,11 +90,11 @@ def test_an_address_gets_no_key(model_server: ModelServer, monkeypatch: pytest.M
     ("asked", "message"),
     [
         ("OpenAY", 'unknown provider "OpenAY"'),
-        ("OpenAI/gpt-5.6-luna", "give its provider alone, OpenAI"),
         ("localhost:8080", "it must start with http:// or https://"),
         ("ftp://a.example", "it must start with http:// or https://"),
-        (" ", "name a provider"),
+        (" ", "' ' is no provider, and not a server address"),
         ("OpenAI", "OPENAI_API_KEY is not set"),
+        ("OpenAI/gpt-5.6-luna", "OPENAI_API_KEY is not set"),
     ],
 )
 def test_what_is_no_server_is_refused(
