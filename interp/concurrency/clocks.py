@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from time import monotonic
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -20,67 +19,72 @@ class TookTooLongError(TimeoutError):
 
 
 class Clock:
-    """How much time something has left.
+    """Calls a function when a time is up; what does not count makes it stand still.
 
     Args:
-        seconds: how long it may take; None for as long as it needs.
+        seconds: how long the time is, from now on; None for no end.
+        up: what is called then, in the event loop that runs.
     """
 
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else monotonic() + seconds
-        self._stopped_at: float | None = None
+    def __init__(self, seconds: float | None, up: Callable[[], object]) -> None:
+        self.loop, self._up = asyncio.get_running_loop(), up
+        self._timer = None if seconds is None else self.loop.call_later(seconds, up)
 
     @property
-    def left(self) -> float | None:
-        """The seconds left, at least 0; None when there is no limit."""
-        if self._end is None:
-            return None
-        return max(0.0, self._end - (self._stopped_at or monotonic()))
-
-    @property
-    def stands_still(self) -> bool:
-        """Whether the time does not count now."""
-        return self._stopped_at is not None
+    def is_up(self) -> bool:
+        """Whether the time is up."""
+        return self._timer is not None and self._timer.when() <= self.loop.time()
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
         """The time spent inside does not count, such as the time a person thinks."""
-        stopped_at = self._stopped_at = monotonic()
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            left = timer.when() - self.loop.time()
+            timer.cancel()
         try:
             yield
         finally:
-            if self._end is not None:
-                self._end += monotonic() - stopped_at
-            self._stopped_at = None
+            if timer is not None:
+                self._timer = self.loop.call_later(left, self._up)
+
+    def stop(self) -> None:
+        """Call nothing any more."""
+        self._up = lambda: None  # where it stands still, it goes on later
+        if self._timer is not None:
+            self._timer.cancel()
 
 
-clock_within: ContextVar[Clock | None] = ContextVar("clock_within", default=None)
-"""The clock of `within`, which stands still while a call waits for a thread."""
+_clock_within: ContextVar[Clock | None] = ContextVar("_clock_within", default=None)
 
 
-async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
+async def within(awaitable: Awaitable[T], seconds: float) -> T:
     """Await something for a time. The time that a call of it waits for a thread does not count.
 
     Raises:
-        TookTooLongError: it did not end in time. It was cancelled, and is left behind if it does
-            not let itself be cancelled.
+        TookTooLongError: it did not end in time, and was cancelled.
     """
-    clock = Clock(seconds)
-    token = clock_within.set(clock)
-    task = asyncio.ensure_future(awaitable)
-    clock_within.reset(token)
+    loop = asyncio.get_running_loop()
     try:
-        while not task.done() and (clock.left != 0 or clock.stands_still):
-            left = clock.left
-            await asyncio.wait([task], timeout=left and max(left, GRACE * clock.stands_still))
-        await stopped([task], GRACE)
-    except asyncio.CancelledError:
-        await stopped([task], GRACE)
-        if not task.done() or task.cancelled() or task.exception() is not None:
-            raise
-    if not task.done() or task.cancelled():
-        raise TookTooLongError("it took too long")
-    return task.result()
+        async with asyncio.timeout(None) as limit:
+            clock = Clock(seconds, lambda: limit.reschedule(loop.time()))
+            token = _clock_within.set(clock)
+            try:
+                return await awaitable
+            finally:
+                _clock_within.reset(token)
+                clock.stop()
+    except TimeoutError:
+        if limit.expired():
+            raise TookTooLongError("it took too long") from None
+        raise
+
+
+def not_counting() -> AbstractContextManager[None]:
+    """Stops the clock of `within` while a call waits for a thread."""
+    clock = _clock_within.get()
+    is_here = clock is not None and clock.loop is asyncio.get_running_loop()
+    return clock.standing_still() if clock and is_here else nullcontext()
 
 
 async def stopped(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:

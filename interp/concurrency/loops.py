@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
-from .clocks import GRACE, stopped
+from .clocks import GRACE, look_at_error, stopped
 from .threads import FromOutside, as_outcome, call_in_thread, when_left_behind
 
 T = TypeVar("T")
@@ -186,17 +186,30 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
     """Await what a function of the user gives, where it can block no run but its own.
 
     Below a blocking call that is the second loop; else it is the loop that runs, the user's own.
+    What does not let itself be cancelled is left behind.
+
+    Raises:
+        SelfCancelledError: it has cancelled the task that it runs in.
     """
-    inner = asyncio.ensure_future(
-        _ended(await _begun_for_user(make)) if is_in_own_loop() else _awaited(make)
-    )
+    cancel: Callable[[], object]
+    if is_in_own_loop():
+        begun = await _begun_for_user(make)
+        ended: asyncio.Future[T] = asyncio.wrap_future(begun.ended)
+        cancel = begun.cancel
+    else:
+        ended = asyncio.ensure_future(_awaited(make))
+        cancel = ended.cancel
     try:
-        return await inner
+        await asyncio.wait([ended])
     except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        ended.add_done_callback(look_at_error)
+        cancel()
+        await asyncio.wait([ended], timeout=GRACE)
+        if not ended.done() or ended.cancelled():
             raise
-        raise SelfCancelledError("it cancelled its own task") from None
+    if ended.cancelled():
+        raise SelfCancelledError("it cancelled its own task")
+    return ended.result()
 
 
 class SelfCancelledError(RuntimeError):
@@ -208,19 +221,6 @@ async def _awaited(make: Callable[[], Awaitable[T]]) -> T:
         return await make()
     except (KeyboardInterrupt, SystemExit) as error:
         raise FromOutside(error) from error
-
-
-async def _ended(begun: _Begun[T]) -> T:
-    """What a coroutine gives that runs in another loop; a cancellation is handed on to it."""
-    ended = asyncio.wrap_future(begun.ended)
-    try:
-        await asyncio.wait([ended])
-    except asyncio.CancelledError:
-        begun.cancel()
-        await asyncio.wait([ended], timeout=GRACE)
-        if not ended.done() or ended.cancelled():
-            raise
-    return ended.result()
 
 
 _caller: ContextVar[Caller | None] = ContextVar("_caller", default=None)

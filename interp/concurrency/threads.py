@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 from weakref import ref
 
-from .clocks import GRACE, clock_within, look_at_error
+from .clocks import GRACE, look_at_error, not_counting
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -41,8 +41,7 @@ async def call_in_thread(function: Callable[[], T]) -> T:
     try:
         _workers.queue(work)
         if not work.turn.done():
-            clock = clock_within.get()
-            with clock.standing_still() if clock else nullcontext():
+            with not_counting():
                 await asyncio.wrap_future(work.turn)
         work.begin()
         outcome = asyncio.wrap_future(work.outcome)

@@ -9,7 +9,15 @@ is cut: what a log has beside the State, and what it lacks, is seen when the run
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Set
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Set,
+)
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from time import monotonic
@@ -37,7 +45,8 @@ _Answer: TypeAlias = tuple[Event, float]
 """What an effect has come to, and how many seconds that took."""
 
 _Task: TypeAlias = asyncio.Task[_Answer]
-_News: TypeAlias = asyncio.Queue[Union[Delta, ToolProgress, _Task]]
+_News: TypeAlias = asyncio.Queue[Union[Delta, ToolProgress, _Task, None]]
+"""What is said, the tasks that have ended, and None where the time is up."""
 
 
 @define(eq=False)
@@ -75,11 +84,16 @@ class Driver:
     _budget: Budget | None = None
     _failure: BaseException | None = field(default=None, init=False)
     _running: dict[_Task, Effect] = field(factory=dict, init=False)
+    _alone: Set[str] = field(init=False)
     _thread: concurrency.OneThread = field(factory=concurrency.OneThread, init=False)
     _recorder: Recorder | None = field(default=None, init=False)
     _spans: RunSpans | None = field(default=None, init=False)
     _driving: AsyncGenerator[Observation, None] | None = field(default=None, init=False)
     _task: asyncio.Task[object] | None = field(default=None, init=False)
+
+    @_alone.default
+    def _called_alone(self) -> Set[str]:
+        return {name for name, each in self.tools.items() if each.alone}
 
     def __attrs_post_init__(self) -> None:
         if isinstance(self._handler, LiveHandler) and self._at_once == 1:
@@ -105,36 +119,27 @@ class Driver:
         if before is not None:
             await self._let_go(before)
         self._running = {}  # a loop that was left in the middle still has what it was doing
-        async with self._taken_up() as clock:
+        async with self._taken_up():
             news: _News = asyncio.Queue()
+            clock = concurrency.Clock(self.state.limits.run_seconds, lambda: news.put_nowait(None))
             report = _Reporting(news) if is_read else None
             waiting = list(pending(self.state))
             try:
                 for begun in machine.frames_inside(self.state) if is_read else ():
                     yield begun
-                while True:
-                    for effect in self._startable(waiting):
-                        if not self._has_money_for(effect):
-                            continue  # those that have just begun need it
-                        waiting.remove(effect)
-                        if self._is_over or not waits_for(self.state, effect):
-                            continue  # what it is a part of has stopped or failed meanwhile
-                        if isinstance(effect, CallTool):
-                            if is_read:
-                                yield observations.ToolStarted(effect)
-                            tool, once = self.tools.get(effect.name), self.state.run.once
-                            if effect.name in once or (tool and tool.once):
-                                await self._fold(None, machine.CallBegun(effect.at))
+                while not clock.is_up:
+                    for effect in self._to_begin(waiting):
+                        if is_read and isinstance(effect, CallTool):
+                            yield observations.ToolStarted(effect)
+                        if self._runs_once(effect):
+                            await self._fold(None, machine.CallBegun(effect.at))
                         task = asyncio.create_task(self._perform(effect, clock, report, words))
                         task.add_done_callback(news.put_nowait)
                         self._running[task] = effect
                     if not self._running:
-                        if self._startable(waiting):
-                            continue  # some were not wanted any more
-                        await self._stop_for_money(waiting)
                         break
                     self._task = asyncio.current_task()
-                    said, ended = await self._next(news, clock)
+                    said, ended = await self._next(news)
                     for each in said:
                         yield each
                     for task in ended:
@@ -142,12 +147,12 @@ class Driver:
                         for seen in happened if is_read else ():
                             yield seen
                     await self._give_up()
-                    if clock.left == 0:
-                        await self._stop(concurrency.GRACE)
-                        if pending(self.state) and not self._failure:
-                            await self._fold(None, machine.TimeUp())
-                        break
+                if clock.is_up:
+                    await self._stop_for_time()
+                else:
+                    await self._stop_for_money(waiting)
             finally:
+                clock.stop()
                 await self._stop(_PATIENCE)
                 self._thread.end()
             failure, is_ours = self._failure, concurrency.is_in_own_loop()
@@ -176,7 +181,7 @@ class Driver:
             await before.aclose()
 
     @asynccontextmanager
-    async def _taken_up(self) -> AsyncIterator[concurrency.Clock]:
+    async def _taken_up(self) -> AsyncIterator[None]:
         """Take the run up: hold its log and its span, and fold what changes it.
 
         Errors of ours that are raised inside have the State of the run.
@@ -197,7 +202,7 @@ class Driver:
                     raise self._failure
                 if isinstance(self._handler, LiveHandler):
                     await self._handler.prepare(pending(self.state))
-                yield concurrency.Clock(self.state.limits.run_seconds)
+                yield
         except AgentError as error:
             error.state = self.state
             raise
@@ -210,16 +215,32 @@ class Driver:
 
     # --- performing
 
+    def _to_begin(self, waiting: list[Effect]) -> Iterator[Effect]:
+        """Take out what may begin now, each when what comes before it has begun."""
+        while found := self._startable(waiting):
+            for effect in found:
+                if self._failure or self._is_over or not self._has_money_for(effect):
+                    continue  # those that have just begun need it
+                waiting.remove(effect)
+                if waits_for(self.state, effect):  # else what it is a part of has failed meanwhile
+                    yield effect
+
     def _startable(self, waiting: list[Effect]) -> list[Effect]:
-        if self._failure:
+        if self._failure or self._is_over:
             return []
         going = self._running.values()
-        alone = {name for name, each in self.tools.items() if each.alone}
-        found = startable(waiting, going, at_once=self._at_once, alone=alone)
+        found = startable(waiting, going, at_once=self._at_once, alone=self._alone)
         return [each for each in found if self._has_money_for(each)]
 
     def _has_money_for(self, effect: Effect) -> bool:
         return not self._budget or self._budget.admits(effect, self._running.values(), self.state)
+
+    def _runs_once(self, effect: Effect) -> bool:
+        """Whether an effect is the call of a tool that is not repeated by itself."""
+        if not isinstance(effect, CallTool):
+            return False
+        tool = self.tools.get(effect.name)
+        return effect.name in self.state.run.once or (tool is not None and tool.once)
 
     @property
     def _is_over(self) -> bool:
@@ -279,25 +300,23 @@ class Driver:
 
     # --- taking what comes back
 
-    async def _next(
-        self, news: _News, clock: concurrency.Clock
-    ) -> tuple[list[Delta | ToolProgress], list[_Task]]:
+    async def _next(self, news: _News) -> tuple[list[Delta | ToolProgress], list[_Task]]:
         """Wait for what is said, for effects that end, or until the time is up.
 
         What has ended meanwhile comes in the order in which it was begun.
         """
-        found: list[Delta | ToolProgress | _Task] = []
-        with suppress(TimeoutError):
-            async with asyncio.timeout(None if clock.stands_still else clock.left):
-                found.append(await news.get())
+        found = [await news.get()]
         while not news.empty():
             found.append(news.get_nowait())
         done = {each for each in found if isinstance(each, asyncio.Task)}  # after all it has said
         ended = [task for task in self._running if task in done]
         going = {effect.at for task, effect in self._running.items() if task not in done}
-        said = [each for each in found if not isinstance(each, asyncio.Task)]
-        late = {each.at for each in said if isinstance(each, ToolProgress)} - going
-        return [each for each in said if each.at not in late], ended
+        said = [
+            each
+            for each in found
+            if isinstance(each, Delta) or (isinstance(each, ToolProgress) and each.at in going)
+        ]
+        return said, ended
 
     async def _take(self, task: _Task, waiting: list[Effect]) -> list[Observation]:
         """Fold in what a task has ended with; what it raised stops the run later.
@@ -357,6 +376,12 @@ class Driver:
             self._failure = self._failure or failed
 
     # --- stopping
+
+    async def _stop_for_time(self) -> None:
+        """Stop what is under way, since the time of the run is up."""
+        await self._stop(concurrency.GRACE)
+        if pending(self.state) and not self._failure:
+            await self._fold(None, machine.TimeUp())
 
     async def _stop_for_money(self, waiting: Iterable[Effect]) -> None:
         """Stop where nothing is under way and there is no money for what is to do."""

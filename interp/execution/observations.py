@@ -40,7 +40,7 @@ class ReasoningDelta:
     text: str = field(repr=short_repr)
 
 
-Delta: TypeAlias = Union[TextDelta, ReasoningDelta]
+Delta: TypeAlias = TextDelta | ReasoningDelta
 """A piece of a reply that is still coming."""
 
 
