@@ -64,22 +64,18 @@ class AgentStep(FrameStep[AgentFrame]):
         step._ask()
         return step
 
-    def outcome(self) -> Outcome | None:
-        """How the agent has ended; None while it goes on."""
+    def outcome(self) -> Outcome:
+        """How the agent has ended."""
         frame, reply = self.frame, self.frame.context[-1]
-        match frame.status:
-            case Status.DONE if not reply.refused:
-                is_text = requests.is_text_answer(frame.pattern)
-                said = write_json(reply.content) if is_text else JsonText.read(reply.content)
-                return Outcome(said, None, frame.context, frame.calls_made)
-            case Status.DONE:
-                error = f"refused: {reply.content}"
-            case Status.UNUSABLE:
-                error = f"its answer is not what it declares: {frame.stopped}"
-            case Status.FAILED:
-                error = frame.stopped or "failed"
-            case _:
-                return None
+        if frame.status is Status.DONE and not reply.refused:
+            is_text = requests.is_text_answer(frame.pattern)
+            said = write_json(reply.content) if is_text else JsonText.read(reply.content)
+            return Outcome(said, None, frame.context, frame.calls_made)
+        error = frame.stopped
+        if frame.status is Status.DONE:
+            error = f"refused: {reply.content}"
+        elif frame.status is Status.UNUSABLE:
+            error = f"its answer is not what it declares: {error}"
         return Outcome(None, error, calls=frame.calls_made)
 
     @property

@@ -12,7 +12,6 @@ frame around it takes what it gave, and so on outwards.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -36,8 +35,8 @@ from .agent_step import AgentStep
 from .approval import ApprovalPolicy, allow_all
 from .contracts.values import own_parameters_of
 from .effects import CostReached, Effect, Event, Resumed, TimeUp
-from .frame_step import FrameStep, checked, effects_of, frame_begun, frame_ended
-from .happened import CallDropped, Happened
+from .frame_step import FrameStep, checked, frame_begun, frame_ended
+from .happened import Happened
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
@@ -125,8 +124,7 @@ def start(
     happened: list[Happened] = []
     run, frame, _ = _settled(_form_of(pattern).begun(run, begin), happened)
     state = State(run, frame)
-    began = (each for each in happened if not isinstance(each, CallDropped))  # nothing has yet
-    return Step(state, pending(state), tuple(began))
+    return Step(state, pending(state), tuple(happened))
 
 
 def start_again(
@@ -193,21 +191,11 @@ def step(state: State, event: Event) -> Step:
     if not isinstance(at, tuple) or not all(isinstance(part, int | str) for part in at):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
     happened: list[Happened] = []
-    to_do: tuple[Effect, ...] = ()
-    if isinstance(event, TimeUp | CostReached | Resumed):
-        run, frame = _whole_run(state, event, happened)
-    else:
-        run, frame, to_do = _taken(state.run, state.frame, event, happened)
+    fold_in = _whole_run if isinstance(event, TimeUp | CostReached | Resumed) else _taken
+    run, frame, to_do = fold_in(state.run, state.frame, event, happened)
     after = State(run, frame, state.beginning, state.events.append(event))
     if isinstance(event, Resumed):
         to_do = pending(after)
-    if any(isinstance(each, CallDropped) for each in happened):
-        waited_for = {each.at for each in effects_of(state.run, state.frame)}
-        happened = [
-            each
-            for each in happened
-            if not isinstance(each, CallDropped) or each.at in waited_for  # else it never began
-        ]
     return Step(after, () if run.limit is not None else to_do, tuple(happened))
 
 
@@ -232,8 +220,9 @@ def _taken(run: RunContext, frame: Frame, event: Event, happened: list[Happened]
     inner = frame.inner(event.at)
     if inner is None:
         return _settled(_stepped(run, frame, event), happened)
-    run, inner, to_do = _taken(run, inner, event, happened)
-    return _placed(run, frame, inner, to_do, happened)
+    around = _form_of(frame.pattern)(run, frame)
+    to_do = _placed(around, _taken(run, inner, event, happened), happened)
+    return _settled(around, happened, to_do)
 
 
 def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
@@ -245,87 +234,76 @@ def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
     return made
 
 
-def _placed(
-    run: RunContext, frame: Frame, inner: Frame, to_do: tuple[Effect, ...], happened: list[Happened]
+def _settled(
+    made: FrameStep[Any], happened: list[Happened], to_do: tuple[Effect, ...] = ()
 ) -> Settled:
-    """Put a frame that went on in its place; where it has ended, take what it gave."""
-    outcome = _form_of(inner.pattern)(run, inner).outcome()
-    if outcome is None or inner.call is None:
-        return run, frame.with_part(inner.place, inner), to_do
-    happened.append(frame_ended(frame, inner, outcome))
-    around = _form_of(frame.pattern)(run, frame)
-    around.inner_ended(inner.call, outcome)
-    return _settled(around, happened)
-
-
-def _settled(made: FrameStep[Any], happened: list[Happened]) -> Settled:
     """Begin the frames that a step begins; what is left to do are effects.
 
     Of a frame that has ended nothing is left to do.
     """
-    to_do: list[Effect] = []
-    left = deque(made.new)
-    while left:
-        each = left.popleft()
+    while made.new:
+        each = made.new.pop(0)
         if isinstance(each, Happened):
             happened.append(each)
+        elif made.frame.has_ended:
             continue
-        if not isinstance(each, Begin):
-            to_do.append(each)
-            continue
-        inside = _form_of(each.pattern).begun(made.run, each)
-        happened.append(frame_begun(made.frame, inside.frame))
-        made.run, inner, more = _settled(inside, happened)
-        outcome = _form_of(inner.pattern)(made.run, inner).outcome()
-        if outcome is None or each.call is None:
-            made.frame = made.frame.with_part(inner.place, inner)
-            to_do.extend(more)
-            continue
-        happened.append(frame_ended(made.frame, inner, outcome))
-        made.new = []
-        made.inner_ended(each.call, outcome)
-        if made.outcome() is not None:
-            happened += (each for each in (*left, *made.new) if isinstance(each, Happened))
-            return made.run, made.frame, ()
-        left.extendleft(reversed(made.new))
-    return made.run, made.frame, tuple(to_do)
+        elif isinstance(each, Begin):
+            inside = _form_of(each.pattern).begun(made.run, each)
+            happened.append(frame_begun(made.frame, inside.frame))
+            to_do += _placed(made, _settled(inside, happened), happened)
+        else:
+            to_do += (each,)
+    return made.run, made.frame, () if made.frame.has_ended else to_do
+
+
+def _placed(
+    around: FrameStep[Any], settled: Settled, happened: list[Happened]
+) -> tuple[Effect, ...]:
+    """Put a frame that went on in its place; where it has ended, take what it gave."""
+    around.run, inner, to_do = settled
+    if not inner.has_ended or inner.call is None:
+        around.frame = around.frame.with_part(inner.place, inner)
+        return to_do
+    outcome = _form_of(inner.pattern)(around.run, inner).outcome()
+    happened.append(frame_ended(around.frame, inner, outcome))
+    left, around.new = around.new, []
+    around.inner_ended(inner.call, outcome)
+    parts = (left, around.new) if around.frame.has_ended else (around.new, left)
+    around.new = [*parts[0], *parts[1]]
+    return ()
 
 
 # --- the whole run
 
 
-def _whole_run(
-    state: State, event: TimeUp | CostReached | Resumed, happened: list[Happened]
-) -> tuple[RunContext, Frame]:
+def _whole_run(run: RunContext, frame: Frame, event: Any, happened: list[Happened]) -> Settled:
     """Take what is about the whole run: it stops here, or all frames go on."""
-    if type(event) not in TRANSITIONS[state.status]:
-        raise ProtocolError(f"{event!r} answers nothing: the run is {state.status.value}")
+    status = Status.LIMITED if run.limit is not None else frame.status
+    if type(event) not in TRANSITIONS[status]:
+        raise ProtocolError(f"{event!r} answers nothing: the run is {status.value}")
     if event.at != ():
         raise ProtocolError(f"{event!r} is at the wrong position: expected ()")
-    run = state.run
     if isinstance(event, TimeUp):
         seconds = counted(run.limits.run_seconds or 0, "second")
-        return evolve(run, limit=f"{seconds} (limit: run_seconds)"), state.frame
+        return evolve(run, limit=f"{seconds} (limit: run_seconds)"), frame, ()
     if isinstance(event, CostReached):
-        return evolve(run, limit=run.cost_is_reached(event.expected)), state.frame
+        return evolve(run, limit=run.cost_is_reached(event.expected)), frame, ()
     given = {name: getattr(event, name) for name in ("limits", "model", "policy", "check_results")}
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
         changes["settings"] = run.settings.update(event.settings)
-    return _gone_on(evolve(run, **changes, limit=None), state.frame, event, happened)
+    return _gone_on(evolve(run, **changes, limit=None), frame, event, happened)
 
 
-def _gone_on(
-    run: RunContext, frame: Frame, event: Resumed, happened: list[Happened]
-) -> tuple[RunContext, Frame]:
+def _gone_on(run: RunContext, frame: Frame, event: Resumed, happened: list[Happened]) -> Settled:
     """Let a frame and all in it go on, those inside first."""
     for place in frame.in_order(frame.waiting):
         inner = frame.waiting.get(place)
         if isinstance(inner, Frame):
-            run, inner = _gone_on(run, inner, event, happened)
-            run, frame, _ = _placed(run, frame, inner, (), happened)
-    run, frame, _ = _settled(_stepped(run, frame, event), happened)
-    return run, frame
+            around = _form_of(frame.pattern)(run, frame)
+            _placed(around, _gone_on(run, inner, event, happened), happened)
+            run, frame, _ = _settled(around, happened)
+    return _settled(_stepped(run, frame, event), happened)
 
 
 _Row: TypeAlias = Mapping[type[Event], Callable[[Any, Any], None]]

@@ -57,8 +57,8 @@ class FrameStep(ABC, Generic[_Frame]):
         """The step with which a frame begins."""
 
     @abstractmethod
-    def outcome(self) -> Outcome | None:
-        """How the frame has ended; None while it goes on."""
+    def outcome(self) -> Outcome:
+        """How the frame has ended."""
 
     @abstractmethod
     def called_by(self, call: CallTool | Ask) -> Pattern:

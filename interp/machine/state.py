@@ -78,6 +78,11 @@ class Frame:
         return self.place
 
     @property
+    def has_ended(self) -> bool:
+        """Whether nothing of it goes on any more."""
+        return self.status in (Status.DONE, Status.UNUSABLE, Status.FAILED)
+
+    @property
     def calls_made(self) -> tuple[ToolInvocation, ...]:
         """The calls in it that are answered, in their order, whatever ended first."""
         return ()
@@ -252,11 +257,6 @@ class WorkflowFrame(Frame):
     def is_loop(self) -> bool:
         """Whether it is a loop, whose positions have the round."""
         return workflow_of(self.pattern).loop is not None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has ended."""
-        return self.status in (Status.DONE, Status.FAILED)
 
     def node_of(self, at: At) -> str:
         """The name of the node that a position of this workflow is in."""

@@ -90,14 +90,11 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         step._advance(step._flow.order)
         return step
 
-    def outcome(self) -> Outcome | None:
-        """How the workflow has ended; None while it goes on."""
+    def outcome(self) -> Outcome:
+        """How the workflow has ended."""
         frame = self.frame
-        if not frame.is_over:
-            return None
-        error = frame.stopped if frame.status is Status.FAILED else None
         calls, unfinished = frame.calls_made, frame.unfinished
-        return Outcome(frame.result, error, calls=calls, unfinished=unfinished)
+        return Outcome(frame.result, frame.stopped, calls=calls, unfinished=unfinished)
 
     @property
     def _flow(self) -> Workflow:
@@ -171,7 +168,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
     def _advance(self, names: Iterable[str]) -> None:
         """Begin those of some nodes that wait for nothing, and skip those that are not reached."""
         flow, left = self._flow, deque(names)
-        while left and not self.frame.is_over:
+        while left and not self.frame.has_ended:
             node, frame = flow.nodes[left.popleft()], self.frame
             arrived = _arrivals(flow, frame, node.input)
             if arrived is None or node.name in frame.live or node.name in frame.ended:
@@ -181,7 +178,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
             else:
                 self.change(ended=frame.ended.set(node.name, EndedNode()))
                 left.extend(_after(node))
-        if not self.frame.is_over and len(self.frame.ended) == len(flow.nodes):
+        if not self.frame.has_ended and len(self.frame.ended) == len(flow.nodes):
             self._round_over()
 
     def _begin_node(

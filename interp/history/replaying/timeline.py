@@ -136,6 +136,8 @@ class _Reader:
                 case ToolFinished():
                     entry = _call(each, called.get(each.at), each.at == ran, seconds)
                 case machine.CallDropped():
+                    if not machine.waits_for(before, each.effect):
+                        continue  # it never began
                     entry = self._open(before, each.effect)
                     entry = evolve(entry, how="dropped", error=machine.NOT_WAITED_FOR)
                 case Ended() if each.is_frame and each.at in answered:
@@ -238,7 +240,7 @@ def _frame(begun: machine.AgentStarted, how: How) -> Entry:
 
 def _rounds(frame: machine.Frame, how: How) -> Iterator[Entry]:
     """The entry of the round that a loop is in."""
-    if isinstance(frame, machine.WorkflowFrame) and frame.is_loop and not frame.is_over:
+    if isinstance(frame, machine.WorkflowFrame) and frame.is_loop and not frame.has_ended:
         yield Entry(frame.at, "round", frame.name, frame.name, how, frame.given)
 
 
