@@ -182,30 +182,23 @@ class Driver:
 
     @asynccontextmanager
     async def _taken_up(self) -> AsyncIterator[None]:
-        """Take the run up: hold its log and its span, and fold what changes it.
-
-        Errors of ours that are raised inside have the State of the run.
-        """
-        try:
-            async with AsyncExitStack() as held:
-                self._failure = None
-                if self._recorder:
-                    holding = self._recorder.held(lambda: self.state)
-                    for event in await held.enter_async_context(holding):
-                        self.state = machine.step(self.state, event).state
-                if change := self._resumed():
-                    await self._fold(None, change)
-                self._change = None
-                if self._telemetry:
-                    self._spans = held.enter_context(self._telemetry.running(lambda: self.state))
-                if self._failure:
-                    raise self._failure
-                if isinstance(self._handler, LiveHandler):
-                    await self._handler.prepare(pending(self.state))
-                yield
-        except AgentError as error:
-            error.state = self.state
-            raise
+        """Take the run up: hold its log and its span, and fold what changes it."""
+        async with AsyncExitStack() as held:
+            self._failure = None
+            if self._recorder:
+                holding = self._recorder.held(lambda: self.state)
+                for event in await held.enter_async_context(holding):
+                    self.state = machine.step(self.state, event).state
+            if change := self._resumed():
+                await self._fold(None, change)
+            self._change = None
+            if self._telemetry:
+                self._spans = held.enter_context(self._telemetry.running(lambda: self.state))
+            if self._failure:
+                raise self._failure
+            if isinstance(self._handler, LiveHandler):
+                await self._handler.prepare(pending(self.state))
+            yield
 
     def _resumed(self) -> Resumed | None:
         """What changes a run that is gone on with: its options, and what may have run already."""
