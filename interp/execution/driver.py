@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import (
     AsyncGenerator,
-    AsyncIterator,
     Callable,
     Iterable,
     Iterator,
@@ -181,7 +180,7 @@ class Driver:
             await before.aclose()
 
     @asynccontextmanager
-    async def _taken_up(self) -> AsyncIterator[None]:
+    async def _taken_up(self) -> AsyncGenerator[None, None]:
         """Take the run up: hold its log and its span, and fold what changes it."""
         async with AsyncExitStack() as held:
             self._failure = None
@@ -261,11 +260,9 @@ class Driver:
         is_ours = type(self._handler).__module__.startswith("interp.")
         performing = perform() if is_ours else concurrency.in_loop_of_user(perform)
         seconds = self.state.limits.tool_seconds
-        if isinstance(effect, Ask):
-            with clock.standing_still():
-                return await performing
         if not isinstance(effect, CallTool) or seconds is None:
-            return await performing
+            with clock.standing_still() if isinstance(effect, Ask) else nullcontext():
+                return await performing
         try:
             return await concurrency.within(performing, seconds)
         except concurrency.TookTooLongError:

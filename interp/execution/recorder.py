@@ -192,7 +192,7 @@ class Recorder:
             self._log.append(folded, seconds)
             self.written += 1
 
-        await self._ask(partial(self._recorded, append))
+        await self._write(append)
 
     @asynccontextmanager
     async def noting(self, effect: Effect) -> AsyncIterator[None]:
@@ -221,11 +221,11 @@ class Recorder:
                 await asyncio.wait(self._notes)
 
     async def _note(self, note: Note) -> None:
-        await self._ask(partial(self._recorded, partial(self._log.note, note)))
+        await self._write(partial(self._log.note, note))
 
-    def _recorded(self, write: Callable[[], object]) -> None:
+    async def _write(self, write: Callable[[], None]) -> None:
         try:
-            write()
+            await self._ask(write)
         except OSError as error:
             told = f"{self._log.name}: the run is no longer recorded"
             raise AgentError(f"{told}: {error.strerror or error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias, Union
@@ -185,11 +184,10 @@ class RunContext:
 
     def spent(self, usage: Usage, names: Sequence[str]) -> RunContext:
         """The same with more used: the tokens of a reply, and the tools that are called."""
-        known = evolve(
-            usage, input_tokens=usage.input_tokens or 0, output_tokens=usage.output_tokens or 0
-        )
-        called = Counter(dict(self.called))
-        called.update(map(wire_name, names))
+        known = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
+        called = dict(self.called)
+        for name in map(wire_name, names):
+            called[name] = called.get(name, 0) + 1
         return evolve(
             self,
             usage=self.usage + usage,

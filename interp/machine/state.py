@@ -119,9 +119,9 @@ class Frame:
     def inner(self, at: At) -> Frame | None:
         """The frame in it that a position is in, or None where it is its own."""
         own = len(self.at)
-        for size in (own + 1, own + 2):  # an item of a list has its number, too
+        for size in range(own + 1, min(own + 3, len(at))):  # an item of a list has its number, too
             found = self.waiting.get(at[:size])
-            if isinstance(found, Frame) and len(at) > size:
+            if isinstance(found, Frame):
                 return found
         return None
 

@@ -150,11 +150,9 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     if unknown := sorted(options.keys() - _NAMES.keys()):
         hint = did_you_mean(unknown[0], _NAMES)
         raise ArgumentError(f"{by}: there is no option {unknown[0]}; {hint or 'see RunOptions'}")
-    if (found := options.get("on_tool_error", "tell")) not in _ON_TOOL_ERROR:
+    if (found := options.get("on_tool_error", "tell")) not in get_args(execution.OnToolError):
         raise ConfigurationError(f'on_tool_error must be "tell" or "raise", found {found!r}')
 
-
-_ON_TOOL_ERROR = get_args(execution.OnToolError)
 
 _NAMES = {**RunOptions.__annotations__, **BeginOptions.__annotations__}
 
