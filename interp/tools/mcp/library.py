@@ -22,7 +22,7 @@ from ...errors import ConfigurationError, ToolError
 from ...json_text import Json
 from ..implementation import Tool, ToolResult
 from ..library import ToolLibrary
-from .listing import doubtful_names, said, visible
+from .listing import look_alikes, said, visible
 from .server import McpServer, ServerLike, read_servers
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def mcp_library(
     return McpLibrary(read_servers(server, name, env=env), start_seconds)
 
 
-_MOST_TOLD = 10  # names in a warning
+_MOST_LOOK_ALIKES = 10  # that are named in a warning
 _log = logging.getLogger("interp.mcp")
 
 
@@ -110,9 +110,11 @@ class McpLibrary:
 
 def library_of(connections: Sequence[Connection]) -> ToolLibrary:
     """The tools of servers."""
-    if found := [*doubtful_names(name for each in connections for name in each.tools)]:
+    found = look_alikes(name for each in connections for name in each.tools)
+    if found:
         servers = " and ".join(str(each.server) for each in connections)
-        _log.warning("names of tools of %s look alike: %s", servers, ", ".join(found[:_MOST_TOLD]))
+        pairs = ", ".join(f'"{name}" like "{other}"' for name, other in found[:_MOST_LOOK_ALIKES])
+        _log.warning("tools of %s have names that look alike: %s", servers, pairs)
     libraries = [
         ToolLibrary({name: _tool(listed, each) for name, listed in each.tools.items()})
         for each in connections

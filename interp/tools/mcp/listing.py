@@ -5,12 +5,11 @@ What servers say is untrusted: invisible characters are shown, and long texts ar
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
-from unicodedata import combining, normalize
+from unicodedata import category, normalize
 
 from gram import display
 from gram.words import counted
@@ -164,24 +163,38 @@ def cut(text: str, most: int, length: int | None = None) -> str:
     return f"{text[:most]} [… {counted(left_out, 'more character')}]" if left_out > 0 else text
 
 
+_LOOKS_LIKE: Final = str.maketrans(
+    "авгеікмнорстухѕјԁԛԝһӏьёїґҽпүѵѡαβγεζηικλμνορστυχωϲϳցհյոսօզքլաթ"
+    "ɑɡɩıſʟɴʀꜱᴀᴄᴇᴋᴍᴏᴘᴛᴜᴠᴡᴢɾƒǀΑΒΕΖΗΙΚΜΝΟΡΤΥΧᎠᎬᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃ",
+    "abreikmhopctyxsjdqwhlbeirenyvwabyezniklmvopctuxwcjghjnuoqplwp"
+    "agiislnrsacekmoptuvwzrflabezhikmnoptyxdehjklmpstvwz",
+)
+"""Letters of other alphabets, from Cyrillic to Cherokee, and the letters that they pass for."""
+
 _ALIKE: Final = str.maketrans("01|i", "olll")
+_BETWEEN: Final = ("Pc", "Pd", "Zs")  # dashes, underscores and blanks
 
 
-def doubtful_names(names: Iterable[str]) -> Iterator[str]:
-    """The names that may be taken for others, each with the reason in words.
+def look_alikes(names: Iterable[str]) -> list[tuple[str, str]]:
+    """The names that look like one before them, each with that one.
 
-    Case, width, accents, dashes and blanks make no difference. Letters of two alphabets in one name
-    may be there to look like those of one.
+    Case, width, accents, dashes and blanks, and letters of other alphabets make no difference.
 
-    >>> [*doubtful_names(["pay", "Pay", "раy", "buy"])]
-    ['"Pay" like "pay"', '"раy" with letters of two alphabets']
+    >>> look_alikes(["pay", "Pay", "раy", "ｐａｙ", "buy"])
+    [('Pay', 'pay'), ('раy', 'pay'), ('ｐａｙ', 'pay')]
     """
     first: dict[str, str] = {}
+    found = []
     for name in names:
-        letters = (each for each in normalize("NFKD", name).casefold() if not combining(each))
-        plain = "".join(each if each.isalnum() else "_" for each in letters)
-        other = first.setdefault(plain.translate(_ALIKE), name)
+        other = first.setdefault(_looks(name), name)
         if other != name:
-            yield f'"{name}" like "{other}"'
-        elif re.search("[a-z]", plain) and not plain.isascii():
-            yield f'"{name}" with letters of two alphabets'
+            found.append((name, other))
+    return found
+
+
+def _looks(name: str) -> str:
+    plain = normalize("NFKD", normalize("NFKC", name).translate(_LOOKS_LIKE).casefold())
+    kinds = ((char, category(char)) for char in plain)
+    letters = "".join("_" if kind in _BETWEEN else char for char, kind in kinds if kind != "Mn")
+    alike = letters.translate(_LOOKS_LIKE).translate(_ALIKE)
+    return alike.replace("rn", "m").replace("vv", "w").replace("cl", "d")

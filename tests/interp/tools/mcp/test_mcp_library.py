@@ -23,7 +23,7 @@ import interp
 from interp import ConfigurationError, Limits, ScriptedModel, ToolError, ToolLibrary, mcp_library
 from interp.secrets import without_keys
 from interp.tools import ToolContext, call_tool, invoke_tool, providing
-from interp.tools.mcp.listing import doubtful_names, listed_tools
+from interp.tools.mcp.listing import listed_tools, look_alikes
 from lenses_ext import create_agent_pattern, create_tool_specification
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
@@ -311,29 +311,25 @@ def test_names_that_look_alike_are_warned_of(caplog: pytest.LogCaptureFixture) -
 
     (warning,) = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
     assert warning == (
-        'names of tools of the MCP server "bad" look alike: '
-        '"p\u0430y" with letters of two alphabets, "Pay" like "pay"'
+        'tools of the MCP server "bad" have names that look alike: '
+        '"p\u0430y" like "pay", "Pay" like "pay"'
     )
 
 
 @pytest.mark.parametrize(
     "names",
     [
-        ["send", "SEND"], ["send", "ｓｅｎｄ"], ["mode1", "model"], ["io", "i0"],
-        ["a-b", "a\u2010b"], ["café", "cafe\u0301"], ["Il", "lI"], ["read_file", "read-file"],
-        ["a b", "a\u2013b"],
+        ["send", "SEND"], ["send", "ｓｅｎｄ"], ["send", "ѕеnd"], ["mode1", "model"],
+        ["io", "i0"], ["modern", "modem"], ["a-b", "a\u2010b"], ["kiss", "κιss"],
+        ["café", "cafe\u0301"], ["hot", "հօt"], ["Il", "lI"], ["read_file", "read-file"],
+        ["click", "dick"], ["SEND", "ᏚEND"], ["a b", "a\u2013b"], ["new", "пew"],
     ],
     ids=ascii,
 )  # fmt: skip
-def test_names_look_alike_by_case_width_and_dashes(names: list[str]) -> None:
+def test_names_look_alike_by_case_width_and_confusable_letters(names: list[str]) -> None:
     others = ["read_file_s", "write_file", "read_files", "оплатить", "платить"]
 
-    assert [*doubtful_names([*others, *names])] == [f'"{names[1]}" like "{names[0]}"']
-
-
-@pytest.mark.parametrize("name", ["ѕеnd", "κιss", "հօt", "ᏚEND", "пew"], ids=ascii)
-def test_letters_of_two_alphabets_in_a_name_are_doubtful(name: str) -> None:
-    assert [*doubtful_names(["оплатить", name])] == [f'"{name}" with letters of two alphabets']
+    assert look_alikes([*others, *names]) == [(names[1], names[0])]
 
 
 def test_servers_of_one_library_start_at_the_same_time(tmp_path: Path) -> None:
