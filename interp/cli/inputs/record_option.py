@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,8 +59,8 @@ def _store_named(context: click.Context, option: click.Parameter, record: str | 
 
 def _queue_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
     store = _store_named(context, option, record)
-    if Address.of(store).is_database:
-        from ...workers import expect_procrastinate  # late: most commands need no workers
+    if Address.of(store).is_database and not find_spec("procrastinate"):
+        from ...workers import expect_procrastinate  # late: a worker may be told to stop meanwhile
 
         expect_procrastinate()  # before psycopg is missed, which comes with it
     return store
