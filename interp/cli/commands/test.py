@@ -4,38 +4,46 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import cast
+from time import monotonic
+from typing import Any, cast
 
 import click
-from attrs import converters, frozen
+from attrs import asdict, converters, frozen
 
-from gram import Pattern
+from gram import Pattern, write_atomically
 from gram.words import counted, did_you_mean
 from lenses_ext import Model
 
 from ...concurrency import waited_for, work_on
 from ...errors import ConfigurationError, ValidationError
-from ...evaluation import testing
+from ...evaluation import experiments, testing
 from ...evaluation.cases import Case, RubricJudge, read_cases, require_checks, require_tools
 from ...execution import Observer
+from ...history.replaying import timeline
 from ...models import AnyModel, connect_model, require_prices
 from ...programs import models_of, the_agent
 from ...running import RunOptions
 from ...tools import bind_agent_tools, empty_tool_library, with_agents
+from ...views import lines
 from ..each_file import each_file
+from ..failures import NO
 from ..inputs import declaring
 from ..inputs.declaring import json_option, option, taken, with_options
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks
 from ..inputs.options import RunningOptions
-from ..process import interruptible
-from ..terminal.case_report import Report
-from ..terminal.console import expect_a_file, expect_a_name, expect_other_file, forbid, note
+from ..process import interruptible, uninterrupted
+from ..terminal import console
+from ..terminal.answers import as_json_answer
+from ..terminal.console import Styled, forbid, note, show, show_json, unstyled
+
+_SIDES = {"-": "removed", "+": "added"}
+"""The styles of what a message compares, by how its lines begin."""
 
 _FOLDER = "recordings"
 _HINT = (
@@ -91,8 +99,8 @@ class CaseOptions(RunningOptions):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        expect_a_file(self.junit, "--junit")
-        expect_a_name(self.recordings, "--recordings-in")
+        console.expect_a_file(self.junit, "--junit")
+        console.expect_a_name(self.recordings, "--recordings-in")
         forbid(self.recordings and not self.record, "--recordings-in needs --recordings MODE")
         if self.at_least and self.repeats not in (None, self.at_least[1]):
             raise click.UsageError(f"--at-least: of {self.at_least[1]} runs, not {self.repeats}")
@@ -140,6 +148,7 @@ class CaseRun:
         self.planned: dict[str, list[Planned]] = {}
         self._judge, self._checks = options.rubric_judge(), read_checks(options.checks)
         self._library, self._made_up = options.library(), empty_tool_library
+        self._results: list[testing.CaseResult] = []
 
     def read(self, files: Sequence[str]) -> None:
         """Read the cases of files, and find what is wrong with them before anything runs."""
@@ -191,22 +200,15 @@ class CaseRun:
         """Run the cases, in their order and as many at once as there are jobs; report each."""
         options, stdout = self.options, sys.stdout
         options.show_logs()
-        report = Report(
-            {file: [each.case for each in planned] for file, planned in self.planned.items()},
-            options.runs_that_pass,
-            options.runs,
-            options.by,
-            as_json=options.as_json,
-            junit=options.junit,
-        )
 
         async def run(each: Planned) -> None:
             result = await self.result(each, spending.count)
+            self._results.append(result)
             with redirect_stdout(stdout):
-                report.add(result)
+                self._tell(result)
 
-        with options.spending() as spending, report, redirect_stdout(sys.stderr):  # tools print
-            work_on(self.all, run, options.jobs)
+        with options.spending() as spending, self._reporting(), redirect_stdout(sys.stderr):
+            work_on(self.all, run, options.jobs)  # what tools print is no result
 
     async def result(self, planned: Planned, observe: Observer | None = None) -> testing.CaseResult:
         """Run a case as often as it is to be run, and judge its runs."""
@@ -279,6 +281,121 @@ class CaseRun:
         for each in planned.recordings:
             each.prepare()
 
+    # --- what is told of them
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Report the cases that are run inside, whatever ends it; leave with 1 if one failed."""
+        options, began = self.options, monotonic()
+        if options.runs > 1 or options.by:
+            experiments.require_statistics()
+        for column in options.by:
+            experiments.require_column([each.case for each in self.all], column)
+        self._write_junit()  # what an earlier command wrote is never taken for this one's
+        try:
+            yield
+        finally:
+            order = {id(each.case): n for n, each in enumerate(self.all)}
+            self._results.sort(key=lambda each: order[id(each.case)])  # several may run at once
+            with uninterrupted():
+                self._write_junit()
+                self._show(monotonic() - began)
+        if not all(each.is_passed for each in self._results):
+            sys.exit(NO)
+
+    def _write_junit(self) -> None:
+        if self.options.junit is not None:
+            cases = {file: [each.case for each in some] for file, some in self.planned.items()}
+            text = testing.junit_xml(cases, self._results, shown_run)
+            write_atomically(Path(self.options.junit), text)
+
+    def _tell(self, result: testing.CaseResult) -> None:
+        """Tell of a case that was run; of several runs, how many passed and the rate."""
+        if self.options.as_json or (console.is_quiet() and result.is_passed):
+            return
+        share = ""
+        if self.options.runs > 1:
+            within = experiments.wilson(result.passed, len(result.runs))
+            rate = f"{experiments.percent(within.low)} to {experiments.percent(within.high)}"
+            share = f"  {result.passed}/{len(result.runs)} ({rate})"
+        took = f"{result.seconds:.2f} s"
+        show([_mark(result), (f"{share}  {took:>9}  {_line(result.case.name)}", "")])
+
+    def _show(self, seconds: float) -> None:
+        """Show all that failed, how many passed, and pass rates where runs are compared."""
+        options, results = self.options, self._results
+        passed = sum(each.is_passed for each in results)
+        left = len(self.all) - len(results)
+        counts = {"passed": passed, "failed": len(results) - passed, "not_run": left}
+        cases = [each.case for each in results]
+        scores = [[float(run.is_passed) for run in each.runs] for each in results]
+        has_figures = bool(results) and (options.runs > 1 or bool(options.by))
+        if options.as_json:
+            told = {"cases": [*map(_as_row, results)], **counts, "seconds": seconds}
+            if has_figures:
+                slices = experiments.slices(cases, scores, options.by)
+                told["pass_rate"] = asdict(experiments.pass_rate(cases, scores))
+                told["slices"] = [asdict(each) for each in slices]
+            show_json(told)
+            return
+        for result in results:
+            if not result.is_passed:
+                _show_failed(result)
+        style = "added" if passed == len(self.all) else "failed"
+        said = [(count, what) for what, count in counts.items() if count or what == "passed"]
+        closing = ", ".join(f"{count} {what.replace('_', ' ')}" for count, what in said)
+        show([("\n", ""), (f"{closing} in {seconds:.2f} s", style)])
+        if has_figures:
+            least = options.runs_that_pass
+            for line in experiments.pass_rate_text(cases, scores, least, options.by):
+                show(line)
+
+
+def _show_failed(result: testing.CaseResult) -> None:
+    name, place = f"  {_line(result.case.name)}", result.case.place
+    show([("\n", ""), _mark(result), (name, "place"), (f" ({place})" if place else "", "")])
+    for line in chain.from_iterable(each.split("\n") for each in result.messages):
+        show([(f"  {line}", _SIDES.get(line[:1], ""))])
+    for told in _trace_of(result):
+        show([("    ", ""), *([(told, "")] if isinstance(told, str) else told)])
+
+
+def _as_row(result: testing.CaseResult) -> dict[str, Any]:
+    run = result.shown
+    return {
+        "name": result.case.name,
+        "place": result.case.place,
+        "input": result.case.input,
+        "passed": result.is_passed,
+        "runs": len(result.runs),
+        "runs_passed": result.passed,
+        "failures": [asdict(each) for each in run.failures],
+        "error": run.error and {"type": type(run.error).__name__, "message": str(run.error)},
+        **(as_json_answer(run.response) if run.response else {"answer": None}),
+        "seconds": result.seconds,
+        "cost": run.cost,
+        "tags": list(result.case.tags),
+        "cluster": result.case.cluster,
+        "columns": dict(result.case.columns),
+    }
+
+
+def shown_run(result: testing.CaseResult) -> str:
+    """The run of a case as `gram trace` shows it."""
+    return "\n".join(map(unstyled, _trace_of(result)))
+
+
+def _trace_of(result: testing.CaseResult) -> Sequence[Styled]:
+    return lines(timeline(result.shown.run)) if result.shown.run else []
+
+
+def _mark(result: testing.CaseResult) -> tuple[str, str]:
+    return ("passed", "added") if result.is_passed else ("FAILED", "failed")
+
+
+def _line(name: str) -> str:
+    return " ".join(name.split())
+
 
 @click.command("test")
 @click.argument("files", nargs=-1, required=True)
@@ -292,11 +409,11 @@ def test_command(files: tuple[str, ...], options: CaseOptions) -> None:
     if a case does not pass.
     """
     forbid("-" in files, "cases are read from files, whose endings say what they are")
-    expect_other_file(options.junit)
+    console.expect_other_file(options.junit)
     found = CaseRun(options)
     found.read(files)
     programs = {each.case.program for each in found.all}
-    expect_other_file(options.junit, *found.planned, *map(str, programs - {None}))
+    console.expect_other_file(options.junit, *found.planned, *map(str, programs - {None}))
     if free := found.expecting_nothing():
         note(
             f"note: any answer passes {counted(len(free), 'case')}, the first at {free[0].place}; "

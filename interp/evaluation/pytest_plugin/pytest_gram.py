@@ -89,7 +89,7 @@ class CaseItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What is not as expected, and the run."""
-        from interp.cli.terminal.case_report import shown_run
+        from interp.cli.commands.test import shown_run
 
         if not isinstance(excinfo.value, NotAsExpectedError):
             return super().repr_failure(excinfo, style)
