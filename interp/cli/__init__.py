@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 from .process import CLOSED_PIPE, INTERRUPTED, flush_streams, leave_at_interrupt, prepare_streams
 
@@ -24,7 +23,7 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command that was typed, or complete it for a shell; returns the exit code."""
-    import click
+    import click  # imported late, as all that takes a while: Ctrl-C is quiet before it
 
     from gram import GramError
 
@@ -54,12 +53,3 @@ def _run() -> int:
         tell_failure(failure)
         return exit_code_of(failure)
     return 0
-
-
-def __getattr__(name: str) -> Any:
-    """The click group ``gram``: imported late, so that Ctrl-C is quiet before it."""
-    if name != "gram":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .commands.table import gram
-
-    return gram

@@ -60,7 +60,7 @@ class Exchange(Generic[R]):
         run: the id of the run, "" until it has begun.
         reply: the reply, when the run has begun.
         asks: the calls that wait for a person at its end; the answer says so.
-        task: what drives the run; gives what it ends with.
+        task: what drives the run; gives its answer, or raises RefusedError.
     """
 
     reply: R
@@ -81,13 +81,13 @@ class Exchange(Generic[R]):
         self.run, self.asks = "", tuple[machine.Ask, ...]()
         self.task = asyncio.create_task(self._drive())
         serving.going.add(self.task)
-        self.task.add_done_callback(serving.going.discard)
+        self.task.add_done_callback(self._over)
 
     async def first(self) -> str:
         """Wait until the run has begun; gives the first text for a client that sees it go on."""
         if (news := await self._news.get()) is None:
-            raise cast(RefusedError, self.task.result())
-        return news
+            self.task.result()  # raises why it has not begun
+        return news or ""
 
     async def seen(self) -> AsyncIterator[str]:
         """What the client sees, as it comes; "" after a while of silence."""
@@ -100,20 +100,13 @@ class Exchange(Generic[R]):
                 return
             yield news
 
-    def ended(self) -> AgentResponse:
-        """The answer, when all was seen."""
-        end = self.task.result()
-        if isinstance(end, RefusedError):
-            raise end
-        return end
-
     async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> AgentResponse:
         """Wait for the answer; without anybody who waits for it, the run is let go."""
         try:
             async for news in self.seen():
                 if tell:
                     await tell(news)
-            return self.ended()
+            return self.task.result()
         finally:
             self.leave()
 
@@ -122,14 +115,19 @@ class Exchange(Generic[R]):
         if self._serving.record is None:
             self.task.cancel()
 
-    async def _drive(self) -> AgentResponse | RefusedError:
+    def _over(self, task: asyncio.Task[AgentResponse]) -> None:
+        self._serving.going.discard(task)
+        if not task.cancelled():
+            task.exception()  # the log has it, where no client is left that is told
+
+    async def _drive(self) -> AgentResponse:
         began, how = monotonic(), "cancelled"
         try:
             answer = await self._answer()
             how = "answered"
             return answer
         except asyncio.CancelledError:
-            return RefusedError("the server stops", status=503, retry_after=1)
+            raise RefusedError("the server stops", status=503, retry_after=1) from None
         except Exception as error:  # whatever it is, the client gets an answer
             refused = RefusedError.of(error)
             how = refused.code
@@ -137,7 +135,7 @@ class Exchange(Generic[R]):
                 LOGGER.error("failed", exc_info=error, extra={"event": "request_failed"})
             elif refused.status >= 500:
                 LOGGER.warning("%s", error, extra={"event": "run_failed", "run": self.run})
-            return refused
+            raise refused from None
         finally:
             told = self._asked.model, how, monotonic() - began
             with execution.log_fields(run=self.run or None, conversation=self._asked.conversation):

@@ -151,7 +151,7 @@ async def _events(exchange: Exchange[OpenAIReply], first: str) -> AsyncIterator[
     async for text in exchange.seen():
         yield text or ": the run goes on\n\n"
     try:
-        last = exchange.reply.ended(exchange.ended())
+        last = exchange.reply.ended(exchange.task.result())
     except RefusedError as refused:
         last = exchange.reply.failed(refused)
     for text in last:

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import lenses_ext
 from gram import Diagnostic, Document, Pattern, is_reference, loads, only_errors, pattern_at, walk
 from interp import Tool, ToolLibrary, ValidationError, create_tool, load
-from interp.cli import gram
+from interp.cli.commands.table import gram
 from interp.machine import start
 from interp.models.program_checks import check_program
 from interp.programs import the_agent, the_tools

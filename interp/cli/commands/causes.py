@@ -60,10 +60,10 @@ class _ShrinkOptions(Options):
     as_json: bool = json_option
 
     def __attrs_post_init__(self) -> None:
-        if not self.live and (self.model or self.repeats or self.at_least):
-            raise click.UsageError("--model, --repeats and --at-least need --live")
-        if self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir())):
-            raise click.UsageError(f"--out {self.out} has something in it: name a new folder")
+        goes_live = self.model or self.repeats or self.at_least
+        forbid(goes_live and not self.live, "--model, --repeats and --at-least need --live")
+        is_used = self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir()))
+        forbid(is_used, f"--out {self.out} has something in it: name a new folder")
 
 
 @click.command("shrink")

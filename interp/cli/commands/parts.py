@@ -327,12 +327,12 @@ def _added(
     except PathError as error:
         raise click.UsageError(str(error)) from None
     read = paths.read_value(value, None)
-    if read == value and _PATTERN.fullmatch(value):
-        raise click.UsageError(
-            f"{property_.path} would be a text that looks like a pattern. Add a tool to …tools, or "
-            "a parameter with gram set FILE ….signature. If you mean the text, write it in quotes: "
-            "'\"(a text)\"'"
-        )
+    forbid(
+        read == value and _PATTERN.fullmatch(value),
+        f"{property_.path} would be a text that looks like a pattern. Add a tool to …tools, or a "
+        "parameter with gram set FILE ….signature. If you mean the text, write it in quotes: "
+        "'\"(a text)\"'",
+    )
     return property_, lambda _: read
 
 

@@ -269,11 +269,8 @@ def chat_command(
     turn and keeps the conversation, Ctrl-D leaves. The answers go to standard output, everything
     else to standard error. Standard input may be a pipe; then an error ends the conversation.
     """
-    if file == STDIN:
-        raise click.UsageError(
-            "the program cannot come from standard input: chat reads your messages there. "
-            "Save the program to a file, or use gram run - MESSAGE…"
-        )
+    why = "the program cannot come from standard input: chat reads your messages there. "
+    forbid(file == STDIN, f"{why}Save the program to a file, or use gram run - MESSAGE…")
     talk = Talk(file, options, is_chat=True, reloads=reload)
     with interruptible(), talk:
         for model in talk.models:  # so that an unknown provider or a missing key is told now

@@ -181,12 +181,10 @@ class CaseRun:
                 known = ", ".join(sorted(tags)) or "no tags"
                 hint = did_you_mean(tag, tags) or f"there are {known}"
                 raise click.UsageError(f"--only {tag}: no case has this tag\nhint: {hint}")
-        if not self.planned:
-            none = "no cases: of folders, files .gram are read; name files .jsonl and .csv"
-            raise click.UsageError(none)
-        if not self.all:
-            named = f"no case has {' or '.join(names)} in its name"
-            raise click.UsageError(named if names else "no case of these files is run")
+        none = "no cases: of folders, files .gram are read; name files .jsonl and .csv"
+        forbid(not self.planned, none)
+        named = f"no case has {' or '.join(names)} in its name"
+        forbid(not self.all, named if names else "no case of these files is run")
         paths = [path for each in self.all if (path := each.recordings[0].path)]
         forbid(len({*paths}) < len(paths), "files of one name need --recordings-in of their own")
         for planned in self.all:

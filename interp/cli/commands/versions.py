@@ -97,8 +97,8 @@ def _pairs(what: tuple[str, ...]) -> Iterator[tuple[str, _Read | None, _Read | N
     for named, old, new in sides:
         if not old and not new:
             raise FileNotFoundError(errno.ENOENT, "no gram files on either side", named)
-        if old and new and ("" in old) != ("" in new):
-            raise click.UsageError("compare a file with a file, and a folder with a folder")
+        is_mixed = old and new and ("" in old) != ("" in new)
+        forbid(is_mixed, "compare a file with a file, and a folder with a folder")
         for name in sorted(old.keys() | new.keys()):
             yield name or named, old.get(name), new.get(name)
 

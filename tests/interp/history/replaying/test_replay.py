@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import interp
 from gram import dumps, loads_one
 from interp import ApprovalNeeded, ScriptedModel, allow_all, ask_all, load_run, recorded, run
-from interp.cli import gram
+from interp.cli.commands.table import gram
 from interp.errors import ReplayError
 from interp.history.replaying import follow, replay
 from lenses_ext import parse_program
