@@ -187,10 +187,7 @@ class AgentStep(FrameStep[AgentFrame]):
         if refused or not begun:
             self._take(refused)
         for part in begun:
-            if handover is not None and isinstance(part, CallTool):
-                self.allow(part)
-            else:
-                self.new.append(_begun(offers, part))
+            self.begin(part)
 
     def _checked(
         self, index: int, call: ToolCall, handover: int | None
@@ -261,17 +258,19 @@ class AgentStep(FrameStep[AgentFrame]):
         else:
             self.answer(call, ToolReturned(call.at, outcome.said))
 
-    def allow(self, call: CallTool) -> None:
-        """Begin a call that is allowed."""
+    def begin(self, call: CallTool | Ask) -> None:
+        """Begin a call: of a tool, of an agent, or to ask about it; or hand over."""
         offer = self._offers.by_name[call.name]
-        if offer.use != "handover":
-            self.put(call)
-            self.new.append(_begun(self._offers, call))
-            return
-        said = write_json(f'{HANDED_OVER} to "{offer.name}"')
-        args, by = JsonText.read(call.arguments), self.frame.name
-        made = ToolInvocation(call.name, args, said, agent_name=by, at=call.at)
-        self._take([made], speaker=requests.definition(self.run.program, offer.name))
+        if isinstance(call, Ask) or offer.use == "tool":
+            self.new.append(call)
+        elif offer.use == "inside":
+            given = requests.input_of(offer.pattern, call.args)
+            self.new.append(Begin(offer.pattern, given, call=call))
+        else:
+            said = write_json(f'{HANDED_OVER} to "{offer.name}"')
+            args, by = JsonText.read(call.arguments), self.frame.name
+            made = ToolInvocation(call.name, args, said, agent_name=by, at=call.at)
+            self._take([made], speaker=requests.definition(self.run.program, offer.name))
 
     def take_answer(self, call: CallTool | Ask, made: ToolInvocation) -> None:
         """Take a call with its answer; the model is told when all of the turn have one."""
@@ -297,14 +296,6 @@ class AgentStep(FrameStep[AgentFrame]):
             invocations=frame.invocations.extend(answers[index] for index in sorted(answers)),
         )
         self._ask()
-
-
-def _begun(offers: requests.Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
-    """What is to be done for a call: of a tool, of an agent, or to ask about it first."""
-    offer = offers.by_name[call.name]
-    if isinstance(call, Ask) or offer.use != "inside":
-        return call
-    return Begin(offer.pattern, requests.input_of(offer.pattern, call.args), call=call)
 
 
 def refusal(frame: AgentFrame, index: int, error: str) -> ToolInvocation:

@@ -262,7 +262,7 @@ def _placed(
     """Put a frame that went on in its place; where it has ended, take what it gave."""
     around.run, inner, to_do = settled
     if not inner.has_ended or inner.call is None:
-        around.frame = around.frame.with_part(inner.place, inner)
+        around.put(inner.place, inner)
         return to_do
     outcome = _form_of(inner.pattern)(around.run, inner).outcome()
     happened.append(frame_ended(around.frame, inner, outcome))

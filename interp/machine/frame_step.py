@@ -65,8 +65,8 @@ class FrameStep(ABC, Generic[_Frame]):
         """What a call or a question is of."""
 
     @abstractmethod
-    def allow(self, call: CallTool) -> None:
-        """Begin a call that was asked about."""
+    def begin(self, call: CallTool | Ask) -> None:
+        """Begin a call that may be run, or ask about it."""
 
     @abstractmethod
     def take_answer(self, call: CallTool | Ask, made: ToolInvocation) -> None:
@@ -84,7 +84,7 @@ class FrameStep(ABC, Generic[_Frame]):
 
     def call_begun(self, event: effects.CallBegun) -> None:
         """Keep that a call has begun which may run only once."""
-        self.put(evolve(self._waiting(event, CallTool), has_begun=True))
+        self.put(event.at, evolve(self._waiting(event, CallTool), has_begun=True))
 
     def tool_answered(self, event: ToolReturned | CallFailed) -> None:
         """Take the result of a tool, or its failure."""
@@ -94,7 +94,9 @@ class FrameStep(ABC, Generic[_Frame]):
         """Begin what was asked about, or take that it is denied."""
         ask = self._waiting(event, Ask)
         if event.allowed:
-            self.allow(CallTool(ask.at, ask.name, ask.arguments))
+            call = CallTool(ask.at, ask.name, ask.arguments)
+            self.put(ask.at, call)
+            self.begin(call)
         else:
             self.answer(ask, event)
 
@@ -108,7 +110,7 @@ class FrameStep(ABC, Generic[_Frame]):
                 if decision != "ask":
                     self.decided(Decided(part.at, decision == "allow", FORBIDDEN))
             elif isinstance(part, CallTool) and part.has_begun:
-                self.put(Ask(part.at, part.name, part.arguments, may_have_run=True))
+                self.put(part.at, Ask(part.at, part.name, part.arguments, may_have_run=True))
         self.go_on()
 
     def unchanged(self, _: Event) -> None:
@@ -118,9 +120,9 @@ class FrameStep(ABC, Generic[_Frame]):
         """Change parts of the frame."""
         self.frame = evolve(self.frame, **parts)
 
-    def put(self, part: CallTool | Ask) -> None:
-        """Wait for a call, or for another answer to it."""
-        self.frame = self.frame.with_part(part.at, part)
+    def put(self, at: At, part: CallTool | Ask | Frame) -> None:
+        """Wait for what is under way at a position."""
+        self.change(waiting=self.frame.waiting.set(at, part))
 
     def _waiting(self, event: Event, kind: type[_Kind]) -> _Kind:
         """The call or question that an event answers."""

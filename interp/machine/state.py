@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Self
 
 from attrs import evolve, field, frozen
 from pyrsistent import PMap, pmap
@@ -124,10 +123,6 @@ class Frame:
             if isinstance(found, Frame):
                 return found
         return None
-
-    def with_part(self, at: At, part: CallTool | Ask | Frame) -> Self:
-        """The same with what is under way at a position."""
-        return evolve(self, waiting=self.waiting.set(at, part))
 
 
 @frozen

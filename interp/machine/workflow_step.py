@@ -111,9 +111,8 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         """The tool that a call is of."""
         return self._used_by(self.frame.node_of(call.at))
 
-    def allow(self, call: CallTool) -> None:
-        """Begin a tool that is allowed."""
-        self.put(call)
+    def begin(self, call: CallTool | Ask) -> None:
+        """Begin the call of a tool, or ask about it."""
         self.new.append(call)
 
     def take_answer(self, call: CallTool | Ask, made: ToolInvocation) -> None:
@@ -140,7 +139,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
             return
         results = step.results.set(index, outcome.said)
         if len(results) < len(step.items):
-            self._set_node(name, evolve(step, results=results))
+            self.change(live=frame.live.set(name, evolve(step, results=results)))
             self._begin_items(name)
         else:
             said = _list_of(results[each] for each in range(len(step.items)))
@@ -151,9 +150,6 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         for name in self._flow.order:
             if name in self.frame.live:
                 self._begin_items(name)
-
-    def _set_node(self, name: str, node: BegunNode) -> None:
-        self.change(live=self.frame.live.set(name, node))
 
     def _node_ended(self, name: str, said: JsonText, given: JsonText) -> None:
         """A node has given its answer: begin what has waited for it alone."""
@@ -203,7 +199,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
             rest = {flow.key_of(each): value for each, value in arrived if each is not node.each}
             others = _record_of(rest) if node.input.is_record else None
             step = BegunNode(given, tuple(map(write_json, items)), is_each=True, others=others)
-        self._set_node(name, step)
+        self.change(live=self.frame.live.set(name, step))
         self._begin_items(name)
 
     def _begin_items(self, name: str) -> None:
@@ -232,9 +228,9 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
                 self._fail(_step_failed(name, step, index, error.message), refusal)
                 return
             step = evolve(step, begun=index + 1)
-            self._set_node(name, step)
+            self.change(live=self.frame.live.set(name, step))
             if not isinstance(begun, Begin):  # what begins is in the frame when it has one
-                self.put(begun)
+                self.put(call.at, begun)
             self.new.append(begun)
 
     def _begun_use(self, call: CallTool, used: Pattern, given: Json) -> CallTool | Ask | Begin:
