@@ -5,7 +5,7 @@ failed, to count, to rehearse. What goes wrong in a tool becomes an event; what 
 model or an approver is an error of the run, which stays where it was.
 
 The door is here, too: what models, tools and people give loses its keys before it is folded or
-shown, in `event_without_keys` and, for the words that a model streams, in `StreamWithoutKeys`. What
+shown, in `_clean` and, for the words that a model streams, in `StreamWithoutKeys`. What
 has no key stays as it is, byte for byte. What a provider wants back with a reply (its *echo*) loses
 a key, too, although the provider may then refuse it; opaque data has no key in it.
 """
@@ -156,7 +156,6 @@ class LiveHandler:
         model: the model that is asked.
         approve: decides about calls that need approval, or None when nobody can.
         on_tool_error: whether the model is told of a tool that raised, or the run stops.
-        missing: the fallbacks of the program that cannot be asked here.
         plainly: how plain functions of tools are called.
         keys: the keys that are replaced in what comes in: those known when the run was taken up.
     """
@@ -165,8 +164,6 @@ class LiveHandler:
     model: AnyModel
     approve: Approver | None = None
     on_tool_error: OnToolError = "tell"
-    _is_of_user: bool = False
-    missing: frozenset[Model] = frozenset()
     plainly: PlainCall = call_in_thread
     keys: Keys | None = field(factory=known_keys)
 
@@ -202,36 +199,30 @@ class LiveHandler:
                 told = "is for a model given by its name, not for an object"
                 raise ConfigurationError(f"{given} {told}")
             asked = AnyModel({None: model})  # so a mapping given here is refused
-            return cls(by_name, asked, approve, on_tool_error, is_of_user=True)
+            return cls(by_name, asked, approve, on_tool_error)
         connect = partial(connect_model, base_url=base_url, dialect=dialect)
         named, agent = named_model(model) or state.model, state.agent
         first, others = ((named,), ()) if named else (models_of(agent), fallbacks_of(agent))
-        connected, missing = {each: connect(each) for each in first}, set[Model]()
+        connected = {each: connect(each) for each in first}
         for each in others:
             try:
                 connected[each] = connect(each)
             except ConfigurationError as error:
-                missing.add(each)
                 _log.warning("the fallback %s cannot be asked: %s", each, error)
-        asked = AnyModel(connected)
-        return cls(by_name, asked, approve, on_tool_error, missing=frozenset(missing))
+        return cls(by_name, AnyModel(connected), approve, on_tool_error)
 
     def __repr__(self) -> str:
         return f"<LiveHandler of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
 
     async def perform(self, effect: Effect, report: Report | None) -> Event:
         """Perform an effect; what blocks runs in a thread."""
-        if isinstance(effect, CallModel) and len(models := self.models_for(effect.request)) > 1:
-            return await first_that_replies(self.perform, effect, report, models)
+        if isinstance(effect, CallModel):
+            models = self.model.asked_for(effect.request)
+            if models != (effect.request.model,):
+                return await first_that_replies(self.perform, effect, report, models)
         log_effect(effect, self.model)
-        return event_without_keys(await self._performed(effect, report), self.keys)
-
-    def models_for(self, request: machine.Request) -> tuple[Model, ...]:
-        """The models that a request may be answered by; a user's model answers all by itself."""
-        if self._is_of_user:
-            return (request.model,)
-        models = (request.model, *request.fallbacks)
-        return tuple(each for each in models if each not in self.missing)
+        event = await self._performed(effect, report)
+        return event if self.keys is None else _clean(event, self.keys)
 
     async def prepare(self, effects: Iterable[Effect]) -> None:
         """Import what some effects need, before clocks are started."""
@@ -244,7 +235,7 @@ class LiveHandler:
                 with _failing_as("model", ModelError):
                     try:
                         ask = partial(self._reply, effect, report)
-                        is_theirs = self._is_of_user and self.model.has_coroutines
+                        is_theirs = self.model.is_users_coroutine
                         reply = await (in_loop_of_user(ask) if is_theirs else ask())
                     except ModelError as error:
                         if not (effect.is_for_summary and error.code in SAYS_NOTHING):
@@ -301,8 +292,10 @@ class LiveHandler:
             case None:
                 call = machine.call_text(ask.name, ask.arguments)
                 raise ApprovalNeeded(f"the run waits for approval of {call}")
-        expected = "True, False, why not (a str), or None to leave it open"
-        raise ConfigurationError(f"an approver answers {expected}; found {answer!r}")
+        raise ConfigurationError(
+            "an approver answers True, False, why not (a str), or None to leave it open; "
+            f"found {answer!r}"
+        )
 
 
 @contextmanager
@@ -319,18 +312,12 @@ def _failing_as(whose: str, kind: type[AgentError]) -> Iterator[None]:
 # --- the door
 
 
-def event_without_keys(event: Event, keys: Keys | None) -> Event:
-    """An event without keys; the exception of a failed call stays what the tool raised."""
-    clean: Event = event if keys is None else _clean(event, keys)
-    return clean
-
-
 _OURS: Final = ("at", "role", "model", "tried", "exception")
 """The parts of events that the program and the machine say, and what a tool raised."""
 
 
 def _clean(value: Any, keys: Keys) -> Any:
-    """A part of an event without keys; JSON stays JSON, such as arguments and typed answers."""
+    """An event, or a part of one, without keys; JSON stays JSON, such as arguments and answers."""
     match value:
         case str():
             return keys.without_in_json(value)
@@ -339,10 +326,8 @@ def _clean(value: Any, keys: Keys) -> Any:
         case tuple():
             return tuple(_clean(each, keys) for each in value)
         case _ if has(type(value)):
-            parts = (each for each in fields(type(value)) if each.name not in _OURS)
-            return evolve(
-                value, **{each.name: _clean(getattr(value, each.name), keys) for each in parts}
-            )
+            names = [each.name for each in fields(type(value)) if each.name not in _OURS]
+            return evolve(value, **{name: _clean(getattr(value, name), keys) for name in names})
     return value
 
 

@@ -52,10 +52,17 @@ class AnyModel:
         return " and ".join(map(repr, self._models.values()))
 
     @property
-    def has_coroutines(self) -> bool:
-        """Whether the models themselves can be asked without blocking."""
-        models = self._models.values()
-        return all(_has(each, "acomplete") or _has(each, "astream") for each in models)
+    def is_users_coroutine(self) -> bool:
+        """Whether it is a model of the user's own that can be asked without blocking."""
+        model = self._models.get(None)
+        return _has(model, "acomplete") or _has(model, "astream")
+
+    def asked_for(self, request: Request) -> tuple[Model, ...]:
+        """Those that may answer a request, in turn; a model of the user's answers all by itself."""
+        models = (request.model, *request.fallbacks)
+        if None in self._models:
+            return models[:1]
+        return tuple(each for each in models if each in self._models) or models[:1]
 
     def _named_in(self, request: Request) -> Any:
         return self._models[None if None in self._models else request.model]

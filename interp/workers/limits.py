@@ -294,8 +294,8 @@ class LimitedHandler:
         """Perform an effect; it is a `LaterError` if that waits longer than a run does here."""
         if not isinstance(effect, CallModel):
             return await self.handler.perform(effect, report)
-        models = self.handler.models_for(effect.request)
-        if len(models) > 1:
+        models = self.handler.model.asked_for(effect.request)
+        if models != (effect.request.model,):
             return await first_that_replies(self.perform, effect, report, models, _may_be_passed)
         try:
             return await awith_retries(partial(self._asked, effect, report), 3)

@@ -131,6 +131,22 @@ def test_a_run_stays_with_the_model_that_answered(agent: Pattern, servers: Two) 
     assert asked(second) == ["n", "n"]
 
 
+def test_a_run_goes_on_where_the_model_that_answered_cannot_be_asked(
+    agent: Pattern, servers: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = servers
+    first.will_say(*[BUSY] * 3, "Hello, Al!")
+    second.will_say(CALL)
+    limits = {"iterations": 0}
+    with pytest.raises(interp.LimitError) as stopped:
+        interp.run(agent, "I'm Al", interp.hello_world_tool_library, limits=limits)
+
+    for name in ("SECOND_BASE_URL", "SECOND_API_KEY"):
+        monkeypatch.delenv(name)
+    state, library = stopped.value.state, interp.hello_world_tool_library
+    assert interp.resume_run(state, library, limits={"iterations": 1}).content == "Hello, Al!"
+
+
 def test_the_first_is_asked_again_where_the_one_that_answered_fails(
     agent: Pattern, servers: Two
 ) -> None:
