@@ -5,7 +5,7 @@ failed, to count, to rehearse. What goes wrong in a tool becomes an event; what 
 model or an approver is an error of the run, which stays where it was.
 
 The door is here, too: what models, tools and people give loses its keys before it is folded or
-shown, in `_clean` and, for the words that a model streams, in `StreamWithoutKeys`. What
+shown, in `cleaned` and, for the words that a model streams, in `StreamWithoutKeys`. What
 has no key stays as it is, byte for byte. What a provider wants back with a reply (its *echo*) loses
 a key, too, although the provider may then refuse it; opaque data has no key in it.
 """
@@ -222,7 +222,7 @@ class LiveHandler:
                 return await first_that_replies(self.perform, effect, report, models)
         log_effect(effect, self.model)
         event = await self._performed(effect, report)
-        return event if self.keys is None else _clean(event, self.keys)
+        return event if self.keys is None else cleaned(event, self.keys)
 
     async def prepare(self, effects: Iterable[Effect]) -> None:
         """Import what some effects need, before clocks are started."""
@@ -316,7 +316,7 @@ _OURS: Final = ("at", "role", "model", "tried", "exception")
 """The parts of events that the program and the machine say, and what a tool raised."""
 
 
-def _clean(value: Any, keys: Keys) -> Any:
+def cleaned(value: Any, keys: Keys) -> Any:
     """An event, or a part of one, without keys; JSON stays JSON, such as arguments and answers."""
     match value:
         case str():
@@ -324,10 +324,10 @@ def _clean(value: Any, keys: Keys) -> Any:
         case File():
             return _file(value, keys)
         case tuple():
-            return tuple(_clean(each, keys) for each in value)
+            return tuple(cleaned(each, keys) for each in value)
         case _ if has(type(value)):
             names = [each.name for each in fields(type(value)) if each.name not in _OURS]
-            return evolve(value, **{name: _clean(getattr(value, name), keys) for name in names})
+            return evolve(value, **{name: cleaned(getattr(value, name), keys) for name in names})
     return value
 
 

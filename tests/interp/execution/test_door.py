@@ -15,7 +15,7 @@ from attrs import define
 import interp
 from gram import loads_one
 from interp import ScriptedModel, ToolLibrary, run, tool
-from interp.execution.handlers import event_without_keys
+from interp.execution.handlers import cleaned
 from interp.machine import CallFailed, Decided, Event, ModelReplied, Resumed, TimeUp, ToolReturned
 from interp.secrets import known_keys
 from tests.interp.model_server import ModelServer, tool_calls
@@ -71,7 +71,7 @@ EVENTS: list[Event] = [
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_no_part_of_an_event_has_a_key(event: Any) -> None:
-    clean = event_without_keys(event, known_keys())
+    clean = cleaned(event, known_keys())
     shown = pickle.dumps(clean).decode(errors="replace").lower()
     for spelled in (KEY, json.dumps(KEY)[1:-1], json.dumps(json.dumps(KEY))[3:-3], escaped(KEY)):
         assert spelled.lower() not in shown
@@ -80,7 +80,7 @@ def test_no_part_of_an_event_has_a_key(event: Any) -> None:
 
 
 def test_json_of_an_event_is_still_json() -> None:
-    replied = event_without_keys(EVENTS[0], known_keys())
+    replied = cleaned(EVENTS[0], known_keys())
     assert isinstance(replied, ModelReplied)
     (call,) = replied.message.tool_calls
     assert json.loads(call.arguments) == {"[redacted]": ["[redacted]"]}
@@ -99,7 +99,7 @@ def test_an_event_without_a_key_stays_as_it_is() -> None:
         TimeUp(),
         Resumed(),
     ):
-        clean = event_without_keys(event, known_keys())
+        clean = cleaned(event, known_keys())
         assert clean == event
         assert getattr(clean, "exception", None) in (None, BROKEN)
 
