@@ -334,19 +334,18 @@ class Driver:
     ) -> machine.Step:
         """Take the step that an event leads to: write it, keep it, tell who watches."""
         if self._budget:
-            event = self._budget.with_cost(effect, event, self.state)
+            event = self._budget.with_cost(effect, event)
         taken = machine.step(self.state, event)
-        written = self._recorder.written if self._recorder else 0
+
+        def keep() -> None:
+            self.state = taken.state  # what is cut before, the log gives when it is taken up again
+
         try:
             if self._recorder:
-                await self._recorder.append(Folded(event, effect, taken.state), seconds)
+                await self._recorder.append(Folded(event, effect, taken.state), seconds, keep)
         except AgentError as error:
             self._failure = self._failure or error
-        except asyncio.CancelledError:
-            if self._recorder and self._recorder.written > written:
-                self.state = taken.state
-            raise
-        self.state = taken.state  # what is cut before this, the log gives when it is taken up again
+        keep()
         if self._spans:
             self._spans.happened(taken)
         log_event(event)
@@ -378,7 +377,7 @@ class Driver:
         if self._budget and not self._failure and not self._is_over:
             for each in waiting:
                 if isinstance(each, CallModel) and waits_for(self.state, each):
-                    expected = self._budget.expected(each, self.state)
+                    expected = self._budget.expected(each.request)
                     await self._fold(None, machine.CostReached(expected))
                     return
 

@@ -149,14 +149,10 @@ class Recorder:
     """Writes the events of a run to its log, and notes of what happened between them.
 
     A log that blocks is asked in a worker thread, so that the event loop goes on.
-
-    Attributes:
-        written: how many events were written.
     """
 
     def __init__(self, log: RunLog) -> None:
         self._log = log
-        self.written = 0
         self._notes: set[asyncio.Task[None]] = set()
         self._asked: deque[Callable[[], None]] = deque()
         self._answering = Lock()
@@ -181,8 +177,8 @@ class Recorder:
         else:
             await self._ask(partial(holding.__exit__, None, None, None))
 
-    async def append(self, folded: Folded, seconds: float | None) -> None:
-        """Write an event and what it led to.
+    async def append(self, folded: Folded, seconds: float | None, keep: Callable[[], None]) -> None:
+        """Write an event and what it led to, and call a function when that is written.
 
         Raises:
             AgentError: the log cannot be written; what was recorded before is whole.
@@ -190,7 +186,7 @@ class Recorder:
 
         def append() -> None:
             self._log.append(folded, seconds)
-            self.written += 1
+            keep()
 
         await self._write(append)
 

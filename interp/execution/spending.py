@@ -120,31 +120,34 @@ class Budget:
     cost_of: CostOf
     _last: dict[str, Decimal] = field(factory=dict)
 
-    def expected(self, effect: CallModel, state: State) -> Decimal:
+    def expected(self, request: machine.Request) -> Decimal:
         """What a request may cost."""
-        last = self._last.get(machine.frame_at(state, effect.at).name)
-        return self._estimate(effect.request) if last is None else last
+        if (last := self._last.get(request.agent)) is not None:
+            return last
+        said = len(request.instruction) + sum(len(each.content) for each in request.messages)
+        most = request.settings.get("maxTokens")
+        reply = most if isinstance(most, int) else _TOKENS
+        usage = Usage(said // machine.CHARACTERS_OF_A_TOKEN, reply)
+        return self._price(request.model, usage) or Decimal(0)
 
     def admits(self, effect: Effect, under_way: Iterable[Effect], state: State) -> bool:
         """Whether there is money for an effect beside those under way: requests alone cost some."""
         limit = state.limits.cost
         if limit is None or not isinstance(effect, CallModel):
             return True
-        asked = [effect, *(each for each in under_way if isinstance(each, CallModel))]
-        needed = sum((self.expected(each, state) for each in asked), Decimal(0))
-        return state.run.cost + needed <= machine.dollars(limit)
+        asked = (each for each in (effect, *under_way) if isinstance(each, CallModel))
+        needed = sum((self.expected(each.request) for each in asked), state.run.cost)
+        return needed <= machine.dollars(limit)
 
-    def with_cost(self, effect: Effect | None, event: Event, state: State) -> Event:
+    def with_cost(self, effect: Effect | None, event: Event) -> Event:
         """The answer to a request with what it cost; without a price, as much as was expected."""
         if not (isinstance(event, ModelReplied) and isinstance(effect, CallModel)):
             return event
-        cost = event.cost
+        request, cost = effect.request, event.cost
         if cost is None:
-            model = event.model or effect.request.model
-            price = self._price(model, event.usage)
-            cost = self.expected(effect, state) if price is None else price
-        self._last[machine.frame_at(state, effect.at).name] = cost
-        return evolve(event, cost=cost)
+            cost = self._price(event.model or request.model, event.usage)
+        self._last[request.agent] = self.expected(request) if cost is None else cost
+        return evolve(event, cost=self._last[request.agent])
 
     def check(self, models: tuple[Model, ...]) -> None:
         """Refuse models without a known price, before anything runs.
@@ -158,13 +161,6 @@ class Budget:
                     f"the cost of the run is limited, and the price of {model} is not known\n"
                     f"  hint: {install('prices')} knows many; cost_of= gives others"
                 )
-
-    def _estimate(self, request: machine.Request) -> Decimal:
-        said = len(request.instruction) + sum(len(each.content) for each in request.messages)
-        most = request.settings.get("maxTokens")
-        reply = most if isinstance(most, int) else _TOKENS
-        usage = Usage(said // machine.CHARACTERS_OF_A_TOKEN, reply)
-        return self._price(request.model, usage) or Decimal(0)
 
     def _price(self, model: Model, usage: Usage) -> Decimal | None:
         try:
