@@ -397,22 +397,22 @@ class SlowLog:
 
 @pytest.mark.parametrize("turns", [0, 1])
 def test_what_an_interrupt_leaves_behind_is_written_before_what_comes_later(turns: int) -> None:
-    log = SlowLog()
+    log, kept = SlowLog(), list[str]()
     first, second = CallBegun((0, 0)), CallBegun((0, 1))
 
     async def interrupted() -> None:
         recorder = Recorder(log)  # type: ignore[arg-type]  # it does what is asked of it here
-        left = recorder.append(Folded(first, None, STATE), None)
+        left = recorder.append(Folded(first, None, STATE), None, lambda: kept.append("first"))
         left.send(None)
         for _ in range(turns):  # of the loop, so that its thread has begun
             await asyncio.sleep(0)
         with pytest.raises(KeyboardInterrupt):
             left.throw(KeyboardInterrupt)
-        await recorder.append(Folded(second, None, STATE), None)
+        await recorder.append(Folded(second, None, STATE), None, lambda: kept.append("second"))
 
     asyncio.run(interrupted())
 
-    assert log.written == [first, second]
+    assert (log.written, kept) == ([first, second], ["first", "second"])
 
 
 AT = st.lists(st.integers(0, 20), max_size=3).map(tuple)
