@@ -67,7 +67,7 @@ class Types:
         """What a workflow is given; it is what it takes, where nothing in it is wrong."""
         if written_signature(what.pattern) is None and not self._wanted_of_input(what):
             return ANYTHING
-        return self._parameters(what)
+        return with_defaults(self._parameters(what))
 
     def _wanted_of_input(self, what: Definition) -> list[Schema]:
         """What the steps of a workflow take that are given its input, but for those that take all.
@@ -264,6 +264,33 @@ def list_schema(items: Schema) -> Schema:
     """The schema of a list of some items."""
     inner, definitions = _apart([items])
     return ANYTHING if inner is None else {"type": "array", "items": inner[0], **definitions}
+
+
+def with_defaults(schema: Schema, around: Mapping[str, Any] | None = None) -> Schema:
+    """The schema of arguments whose defaults are filled in: the fields that have one are there.
+
+    Args:
+        schema: what they have to be.
+        around: the schema that has its definitions.
+
+    >>> with_defaults({"properties": {"n": {"default": 1}}})["required"]
+    ['n']
+    """
+    if not isinstance(schema, dict):
+        return schema
+    around = schema if around is None else around
+    schema = dict(schema)
+    if "items" in schema:
+        schema["items"] = with_defaults(schema["items"], around)
+    if "properties" in schema:
+        fields = {key: with_defaults(each, around) for key, each in schema["properties"].items()}
+        there = dict.fromkeys(schema.get("required", ()))
+        for key, each in fields.items():
+            if isinstance(each, dict) and "default" in each:
+                accepts = value_judge(_inside(around, each))
+                there |= {key: None} if accepts and accepts(each["default"]) else {}
+        schema |= {"properties": fields, "required": list(there)}
+    return schema
 
 
 def any_of(schemas: Iterable[Schema]) -> Schema:
