@@ -231,6 +231,7 @@ class Terminal:
         model = names_of_models(run.state.agent, run.state.model)
         said, told = "", None  # what was shown last, word by word and as what an agent gave
         said_at: machine.At = ()
+        told_at: machine.At = ()
         self._spinner.start(model)
         for each in self.watched(run, words=is_shown_as_said):
             match each:
@@ -262,11 +263,13 @@ class Terminal:
                 case AgentStarted():
                     note(f"{_who(each)} begins")
                 case AgentFinished():
-                    if each.error is None and each.result in (said, told):
+                    is_inside = told_at[: len(each.at)] == each.at  # what gave it
+                    is_told = each.result == said or (is_inside and each.result == told)
+                    if each.error is None and is_told:
                         note(f"{_who(each)} ends")
                     elif not _is_called(each):
                         note(_outcome(_who(each), each.result_text, each.error, self._most))
-                        told = each.result
+                        told, told_at = each.result, each.at
                 case Finished():
                     if not was_within_line and (said != each.response.content or not said):
                         self._print(each.response.content)

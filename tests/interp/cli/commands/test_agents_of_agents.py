@@ -55,6 +55,17 @@ def test_progress_says_which_steps_begin_and_end(news: str) -> None:
     assert quiet.stderr == ""
 
 
+def test_each_of_two_judges_who_say_the_same_is_told(tmp_path: Path) -> None:
+    judges = f"""{NEWS}
+[jury:Workflow {{description: "Judges"}} | critic, second, (critic)-->(second)]
+[second:Agent {{description: "Judges, too", instruction: "Judge.", model: "Offline/rehearsal"}} |
+  [:Answer:String {{enum: ["approved", "again"]}}]]"""
+    done = gram("run", written(tmp_path / "a.gram", judges), "--agent", "jury", "Well?")
+
+    told = [line for line in done.stderr.splitlines() if "->" in line]
+    assert told == ['critic -> "approved"', 'second -> "approved"']
+
+
 def test_a_line_of_json_says_when_a_step_begins_and_ends(news: str) -> None:
     lines = gram("run", news, "the moon", "--json", "--stream", "-q").stdout.splitlines()
 
