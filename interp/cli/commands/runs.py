@@ -17,7 +17,7 @@ from gram.words import counted
 
 from ... import workers
 from ...history import stores
-from ...history.stores import RunRow, RunStatus, RunStore
+from ...history.stores import Address, RunRow, RunStatus, RunStore
 from ...json_text import read_json
 from ...machine import Ask, At, State, path_of_names, question_text
 from ..completion.completing import complete_agent
@@ -134,7 +134,7 @@ def decide(
     --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
     answers, a worker goes on with a submitted run, gram resume with any other.
     """
-    named = quote(run)
+    named = quote(str(Address.of(run)))  # without a password
     with run_in_store(run) as (opened, run):
         given = _decisions(allow, deny, result)
         forbid(given and of_all, "--each answers every call: leave out --allow, --deny, --result")

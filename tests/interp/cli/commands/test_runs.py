@@ -89,6 +89,16 @@ def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> No
     assert again.stdout == "Hello by hand\n"
 
 
+def test_how_to_answer_shows_no_password(database: str) -> None:
+    address = database.replace("postgres@", "postgres:secret@")
+    waiting = gram(*SAY, "--record", address, "--approve", "ask")
+    (row,) = listed(address)
+    asked = runs(address, "decide", f"{address}#{row['id']}")
+
+    assert "--allow 0.0" in asked.stderr
+    assert "secret" not in waiting.stderr + asked.stderr
+
+
 def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Path) -> None:
     gram(*SAY, "--record", address)
     (row,) = listed(address)
