@@ -156,7 +156,8 @@ def _input(pattern: Pattern, given: str | Mapping[str, Any], attachments: tuple[
         expect_readers(pattern)
     if isinstance(given, str):
         if not given.strip():
-            raise ValidationError("the user's message is empty")
+            of_files = " but for its files: say what to do with them" if attachments else ""
+            raise ValidationError(f"the user's message is empty{of_files}")
         try:
             given.encode()
         except UnicodeEncodeError:  # lone surrogates, as for what was typed in another encoding

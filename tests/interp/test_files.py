@@ -105,7 +105,7 @@ def test_a_run_that_is_begun_again_has_its_files() -> None:
         ([], "one text, .* found nothing"),
         (["a", "b", File(PNG)], "one text, .* found str, str, File"),
         (["a", Path("chart.png")], "found str, PosixPath"),
-        (["  ", File(PNG)], "the user's message is empty"),
+        (["  ", File(PNG)], "the user's message is empty but for its files: say what to do"),
     ],
 )
 def test_a_list_is_one_text_and_files(given: Any, told: str) -> None:
