@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from time import monotonic
@@ -220,7 +220,8 @@ class CaseRun:
         judge = planned.judge and planned.judge.watched_by(observe)
         options = cast(RunOptions, {**self.options.of_new_run, "observe": observe})
         tools = self.options.tools, self.options.mcp, self.options.openapi
-        with library_of_one_run(*tools, offline=self.options.offline) as own:
+        fresh = partial(library_of_one_run, *tools, offline=self.options.offline)
+        async with experiments.fresh_library(fresh) as own:
             library, checks = self._made_up | own, self._checks
             case, agent = planned.case, planned.agent
             return await testing.run_case(case, agent, library, checks, recording, judge, **options)

@@ -1,6 +1,6 @@
 """Comparisons of agents: the same cases through several arms, with honest statistics."""
 
-from .arms import Arm
+from .arms import Arm, fresh_library
 from .carrying_out import NOT_BEGUN as NOT_BEGUN, Budget, ab, load_experiment
 from .chance import Interval, cases_needed, require_statistics, wilson
 from .comparing import Comparison, Estimate, pass_rate, require_column, slices

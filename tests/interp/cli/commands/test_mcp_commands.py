@@ -108,6 +108,13 @@ def test_a_rehearsal_wants_a_word_for_servers(program: Path, servers: str) -> No
     refused(run, 2, '--offline uses no network, and the MCP server "http://127.0.0.1:1/mcp"')
 
 
+def test_cases_are_run_with_the_tools_of_a_server(program: Path, servers: str) -> None:
+    case = """{"program": "a.gram", "input": "greet 'Ann'", "calls": ["greet"]}\n"""
+    cases = written(program.with_name("cases.jsonl"), case)
+    done = gram("test", cases, "--mcp", servers, "--offline", "--approve", "all")
+    assert (done.returncode, "1 passed" in done.stdout) == (0, True), done
+
+
 @pytest.mark.parametrize(
     ("server", "message"),
     [
