@@ -98,7 +98,10 @@ class ModelError(AgentError):
         request_id: the provider's name for the request, or None.
         retriable: whether asking again can help.
         retry_after: the seconds that the provider asks to wait before that, or None.
+        call_not_read: the call that the model wrote, where its provider could not read it; or None.
     """
+
+    call_not_read: str | None = None
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ def parts_of_result(message: Message, dialect: Dialect, with_files: bool) -> tup
                 raise _not_sent(file, "the model or its server does not take it", "")
             parts.append(part_of(file, dialect))
         except ConfigurationError as error:
-            said.append(f"[{str(error).partition(HINT)[0]}]")
+            said.append(f"[{str(error).splitlines()[0]}]")
     return "\n".join(said), parts
 
 
@@ -42,7 +42,7 @@ def part_of(file: File, dialect: Dialect) -> Json:
             reason = "Chat Completions takes only pictures by their addresses"
             raise _not_sent(file, reason, "attach the file itself, or ask with --dialect responses")
         case "tools", "sound":
-            sound = {"data": _base64(file.content or b""), "format": file.sound_format}
+            sound = {"data": _url(file).partition(",")[2], "format": file.sound_format}
             return {"type": "input_audio", "input_audio": sound}
         case "tools", _:
             return {"type": "file", "file": {"filename": file.filename, "file_data": _url(file)}}
@@ -97,26 +97,18 @@ def _file_at(url: str, name: object = None) -> File:
     if found is None:
         raise ValidationError("a file comes as data:TYPE;base64,…, or at an https:// address")
     try:
-        return File(b64decode(url[found.end() :], validate=True), name, found[1])
-    except ValidationError:
-        raise
+        content = b64decode(url[found.end() :], validate=True)
     except ValueError:
         raise ValidationError("the bytes of a file are not base64") from None
-
-
-HINT: Final = "\n  hint: "
+    return File(content, name, found[1])
 
 
 def _not_sent(file: File, reason: str, hint: str) -> ConfigurationError:
-    return ConfigurationError(f"{file} cannot be sent: {reason}{HINT}{hint}")
+    return ConfigurationError(f"{file} cannot be sent: {reason}\n  hint: {hint}")
 
 
 def _url(file: File) -> str:
     """The address of a file, or one that holds its bytes."""
     if file.content is None:
         return file.address or ""
-    return f"data:{file.media_type};base64,{_base64(file.content)}"
-
-
-def _base64(content: bytes) -> str:
-    return b64encode(content).decode()
+    return f"data:{file.media_type};base64,{b64encode(file.content).decode()}"

@@ -159,13 +159,8 @@ def _provider_named(name: str) -> Provider:
 
 
 def _ask(url: str, key: str) -> Offered:
-    server = Server(
-        base_url=url,
-        key=key,
-        timeout=30.0,  # seconds of silence
-        connect_timeout=10.0,
-        max_bytes=MAX_REPLY_BYTES,
-    )
+    waits = {"timeout": 30.0, "connect_timeout": 10.0}  # seconds
+    server = Server(base_url=url, key=key, max_bytes=MAX_REPLY_BYTES, **waits)
     hidden = hide(*server.secrets)
     text = waited_for(lambda: _fetched(server, key))
     names = tuple(sorted({*_names_in(text, server.where)}))

@@ -52,12 +52,6 @@ def _is_about(what: str | Sequence[str], said: str) -> bool:
     return any(re.search(each, said, re.IGNORECASE) for each in words)
 
 
-class CallNotMadeError(ModelError):
-    """The model tried to call a tool, and its provider could not read the call."""
-
-    generation: str  # what the model wrote
-
-
 def failed(
     body: object,
     *,
@@ -95,9 +89,7 @@ def failed(
         else:
             hint = hint_about(f"{said} {_place_in(body)}", model) or hint
     reported = f"answered {status}" if status else "reports an error"
-    written = [each.get("failed_generation") for each in _errors_in(body)]  # as Groq calls it
-    generation = next((each for each in written if isinstance(each, str)), None)
-    error = (ModelError if generation is None else CallNotMadeError)(
+    error = ModelError(
         without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
         code=code,
@@ -105,8 +97,8 @@ def failed(
         retriable=retriable,
         retry_after=_retry_after(headers or {}),
     )
-    if isinstance(error, CallNotMadeError):
-        error.generation = generation or ""
+    written = [each.get("failed_generation") for each in _errors_in(body)]  # as Groq calls it
+    error.call_not_read = next((each for each in written if isinstance(each, str)), None)
     return error
 
 

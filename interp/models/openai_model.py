@@ -24,7 +24,7 @@ from ..machine import Request
 from ..secrets import hide, without_keys
 from . import providers
 from .chat import ChatCompletions
-from .failures import CallNotMadeError, awith_retries, learn, quoted, too_large
+from .failures import awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, find_provider
 from .reply_reading import Reply, call_in_text, call_not_made
 from .responses import Responses
@@ -223,8 +223,10 @@ class OpenAIModel:
                         yield piece
                         piece = await anext(coming)
                 reply = piece
-        except CallNotMadeError as error:
-            reply = call_not_made(request, error)
+        except ModelError as error:
+            if error.call_not_read is None or not request.tools:
+                raise
+            reply = call_not_made(request, error.call_not_read)
         message = reply.message
         if not message.tool_calls and (name := call_in_text(request.tools, message.content)):
             told = "%s wrote a call of %s as text: does its server support tools?"

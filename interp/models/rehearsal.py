@@ -179,10 +179,8 @@ class Filling:
             if "$ref" in plain:
                 schema = resolve_ref(plain.pop("$ref"), self._root)
             elif choices := plain.pop("anyOf", None) or plain.pop("oneOf", None):
-                # of equals, the first
-                schema = min(
-                    choices, key=lambda it: (level > _DEEP and _has_parts(it), it == _NULL)
-                )
+                others = [each for each in choices if level <= _DEEP or not _has_parts(each)]
+                schema = next((each for each in others or choices if each != _NULL), _NULL)
             else:
                 return plain
             schema = {**schema, **plain} if isinstance(schema, dict) else plain

@@ -25,7 +25,7 @@ from ..json_text import Json, json_or_text, write_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
-from .failures import CallNotMadeError, failed, quoted, reported_in
+from .failures import failed, quoted, reported_in
 from .typed_answers import with_its_answer
 
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
@@ -280,18 +280,14 @@ def call_in_text(tools: Iterable[Pattern], text: str) -> str | None:
     )
 
 
-def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
-    """The reply in which a model tried to call a tool, for the error of a provider about it.
+def call_not_made(request: Request, written: str) -> Reply:
+    """The reply in which a model tried to call a tool, of what its provider could not read.
 
-    The call that the model wrote is checked like any other, so it is told what is wrong with it.
-    Without tools, the error is raised.
+    The call is checked like any other, so the model is told what is wrong with it.
     """
     names = [wire_name(view(tool_spec_name, tool)) for tool in request.tools]
-    if not names:
-        raise error
-    arguments = error.generation
-    named = next((name for name in names if name in arguments), names[0])
-    match json_or_text(arguments):
+    arguments, named = written, next((name for name in names if name in written), names[0])
+    match json_or_text(written):
         case {"name": str(name), **given} | [{"name": str(name), **given}]:
             named = name or named
             arguments = json_text(given.get("arguments", given.get("parameters", {})))

@@ -91,16 +91,15 @@ def to_echo(items: Iterable[Mapping[str, Any]], server: str | None, model: str) 
     Only replies that call tools go back whole, and messages with a phase. Reasoning goes back if
     its server can read it: encrypted, or as plain text.
     """
-    kept = [dict(each) for each in items if _goes_back(each)]
+    kept = [
+        dict(each)
+        for each in items
+        if each["type"] != "reasoning" or each.get("encrypted_content") or _reasoning_text(each)
+    ]
     is_needed = any(each["type"] == "function_call" or each.get("phase") for each in kept)
     if server is None or not is_needed:
         return None
     return reply_reading.json_text({"server": server, "model": model, "output": kept})
-
-
-def _goes_back(item: Mapping[str, Any]) -> bool:
-    is_reasoning = item["type"] == "reasoning"
-    return not is_reasoning or bool(item.get("encrypted_content") or _reasoning_text(item))
 
 
 def _reasoning_text(item: Mapping[str, Any]) -> str:
@@ -275,7 +274,8 @@ class StreamedResponse(StreamedPieces):
             raise ended_too_early()
         if self._last.get("output") or self._last["status"] == "failed":
             return self._last
-        found = (each.as_json() for _, each in sorted(self._items.items(), key=_place))
+        places = sorted(self._items, key=lambda place: place if isinstance(place, int) else -1)
+        found = (self._items[place].as_json() for place in places)
         return {**self._last, "output": [each for each in found if each is not None]}
 
     def _of_item(self, kind: str, event: Mapping[str, Any]) -> list[Piece]:
@@ -315,10 +315,6 @@ class StreamedResponse(StreamedPieces):
         is_next = self._has_reasoned and (not item.has_reasoned or part != item.part)
         item.part, item.has_reasoned, self._has_reasoned = part, True, True
         return [Reasoning(f"\n\n{text}" if is_next else text)]
-
-
-def _place(item: tuple[object, _Item]) -> int:
-    return item[0] if isinstance(item[0], int) else -1
 
 
 @frozen(kw_only=True)
