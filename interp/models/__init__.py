@@ -9,9 +9,9 @@ from .language_model import AnyModel, LanguageModel as LanguageModel
 from .prices import context_window, cost_at, price_of as price_of, price_of_reply, require_prices
 from .program_checks import (
     RETIRED as RETIRED,
-    OfferedCheck,
     check_program,
     lint_program,
+    offered_check,
     problems_of_levels,
 )
 from .providers import (

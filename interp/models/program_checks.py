@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
+from functools import cache
 from typing import Final
 
 from gram import Check, Diagnostic, TreePath, pattern_at, walk
@@ -109,42 +110,34 @@ MODEL_CHECKS: Final = (
 )
 
 
-class OfferedCheck:
-    """Asks servers what they offer, each once for all the programs that are checked.
+def offered_check(tell: Callable[[str], None]) -> Check:
+    """The check that servers offer the models of programs; each server is asked once.
 
-    ``tell`` is called with the name of each provider before its server is asked; ``check`` is for
-    `check_program`.
+    ``tell`` is called with the name of each provider before its server is asked.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
-        self._known: dict[str, Offered | str | None] = {}
-        self.check = Check("model-not-offered", "error", self._not_offered)
+    @cache
+    def offered(provider: str) -> Offered | str:
+        tell(provider)
+        try:
+            return offered_models(provider)
+        except (ConfigurationError, ModelError) as error:
+            return str(error)
 
-    def _not_offered(self, reading: Reading) -> Iterator[Diagnostic]:
+    def model_not_offered(reading: Reading) -> Iterator[Diagnostic]:
         """Find models that their servers do not offer, or of which that cannot be told."""
         for path, model in reading.once(models_in):
-            offered = self._offered(model)
-            if isinstance(offered, str):
-                reason, _, help_ = offered.partition("\n  hint: ")
+            if (provider := find_provider(model)) is None:
+                continue  # which is reported already
+            found = offered(provider.name)
+            if isinstance(found, str):
+                reason, _, help_ = found.partition("\n  hint: ")
                 said = f"it cannot be told whether {model} is offered: {reason}"
                 yield Diagnostic.found(said, path, "model", hint=help_ or None)
-            elif offered is None:
-                continue  # nobody knows the provider, which is reported already
-            elif not offered.has(model.name):
-                said = f"{offered.where} does not offer {model.name}"
-                hint = did_you_mean(model.name, offered.names)
+            elif not found.has(model.name):
+                said = f"{found.where} does not offer {model.name}"
+                hint = did_you_mean(model.name, found.names)
                 hint = hint or f"gram models --offered {model.provider} lists what it offers"
                 yield Diagnostic.found(said, path, "model", hint=hint)
 
-    def _offered(self, model: Model) -> Offered | str | None:
-        name = model.provider.lower()
-        if name not in self._known:
-            try:
-                known = find_provider(model) is not None
-                if known:
-                    self._tell(model.provider)
-                self._known[name] = offered_models(model.provider) if known else None
-            except (ConfigurationError, ModelError) as error:
-                self._known[name] = str(error)
-        return self._known[name]
+    return Check("model-not-offered", "error", model_not_offered)

@@ -26,7 +26,7 @@ from lenses_ext.names import diagnose, find_runnables, load_together, shared_too
 from lenses_ext.rules import NAMESAKES, with_levels
 
 from ...json_text import read_json
-from ...models import OfferedCheck, check_program, lint_program
+from ...models import check_program, lint_program, offered_check
 from ..each_file import each_file, laid_out, rewrite
 from ..failures import NO
 from ..inputs import declaring
@@ -75,7 +75,7 @@ def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
     differs from that of the same name in another file. Exits with 1 if there is an error, with 0
     if there are only warnings. `gram lint` reports what is valid and doubtful.
     """
-    asked = OfferedCheck(lambda name: note(f"asks {name} for its models")).check
+    asked = offered_check(lambda name: note(f"asks {name} for its models"))
     more = (asked,) if options.models else ()
     levels = project_levels()
     documents: dict[Path, Document] = {}

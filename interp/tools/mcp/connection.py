@@ -110,19 +110,12 @@ class Connection:
 
         try:
             answer = await client.call_tool(name, arguments, progress_callback=take)
-        except MCPError as error:
-            if is_lost(error):
-                self._client = None if self._client is client else self._client
-                ended = f"{self.server} ended during the call, which may have taken effect or not"
-                raise ToolError(f"{ended}; the next call starts it again") from None
-            if reason := why_unreadable(error):
-                raise ToolError(f"{self.server}: {reason}") from None
-            raise ToolError(f"{self.server} refuses the call: {said(str(error))}") from None
-        except ValidationError as error:
-            gives = f"{self.server} gives an answer that is no result of a tool"
-            raise ToolError(f"{gives}: {fault_in(error)}") from None
         except Exception as error:  # a server may answer anything
-            raise ToolError(f"{self.server}: {said(said_by(error))}") from error
+            if not is_lost(error):
+                raise ToolError(f"{self.server}: {what_failed(error)}") from error
+            self._client = None if self._client is client else self._client
+            ended = f"{self.server} ended during the call, which may have taken effect or not"
+            raise ToolError(f"{ended}; the next call starts it again") from None
         return result_of(answer)
 
     async def _started_again(self) -> Client:
@@ -247,19 +240,25 @@ async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIter
         )
 
 
-def is_lost(error: MCPError) -> bool:
+def is_lost(error: BaseException) -> bool:
     """Whether an error says that the connection has ended."""
-    if why_unreadable(error):
+    if not isinstance(error, MCPError):
         return False
     is_closed = error.code == CONNECTION_CLOSED and error.message == _CLOSED
     return is_closed or error.message == _ENDED_SESSION
 
 
-def why_unreadable(error: MCPError) -> str:
-    """Why the answer that came cannot be read, such as its length; empty for another error."""
-    if error.message.startswith(_BROKEN_STREAM):
-        return TOO_LONG if "limit" in error.message else said(error.message)
-    return said(error.message.removeprefix(_BROKEN_JSON)) if error.code == PARSE_ERROR else ""
+def what_failed(error: BaseException) -> str:
+    """What is wrong with an answer, or what a server says itself."""
+    if isinstance(error, ValidationError):
+        return f"it gives an answer that is not as MCP has it: {fault_in(error)}"
+    if not isinstance(error, MCPError):
+        return said(said_by(error))
+    if error.message.startswith(_BROKEN_STREAM) and "limit" in error.message:
+        return TOO_LONG
+    if error.code == PARSE_ERROR:
+        return f"its answer cannot be read: {said(error.message.removeprefix(_BROKEN_JSON))}"
+    return said(str(error))
 
 
 def start_failure(
@@ -283,11 +282,9 @@ def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
         return f"cannot be started: there is no program {visible(server.command[0])}"
     if isinstance(error, OSError | ValueError) and server.command:
         return f"cannot be started: {getattr(error, 'strerror', None) or error}"
-    if isinstance(error, MCPError) and is_lost(error) and server.command:
+    if is_lost(error) and server.command:
         return "ended before it answered"
-    if isinstance(error, MCPError) and (reason := why_unreadable(error)):
-        return f"gives an answer that cannot be read: {reason}"
-    what = said(str(error) if isinstance(error, MCPError) else said_by(error))
-    if server.command:
-        return f"does not answer as MCP servers do: {what}"
-    return f"cannot be reached, or this is no address of an MCP server: {what}"
+    is_as = "does not answer as MCP servers do"
+    if not server.command:
+        is_as = "cannot be reached, or this is no address of an MCP server"
+    return f"{is_as}: {what_failed(error)}"

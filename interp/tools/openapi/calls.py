@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from typing import Final
 from unicodedata import normalize
-from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx2
 
@@ -196,7 +196,7 @@ def _quoted(path: str) -> str:
 _MOST_DECODINGS: Final = 8
 _SLASHES: Final = re.compile(r"[/\\\u2044\u2215\u2216\u29f5\u29f8]")
 _ENDS: Final = re.compile(r"[;?#]")  # of a part of a path, for servers after they have decoded it
-_CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
+_CODE: Final = re.compile("%u([0-9a-f]{4})", re.IGNORECASE)
 
 
 def has_dots(path: str) -> bool:
@@ -207,22 +207,21 @@ def has_dots(path: str) -> bool:
     >>> has_dots("a/%252e%252E/b"), has_dots("..%5Cb"), has_dots("a..b/.c")
     (True, True, False)
     """
-    raw = path.encode(errors="replace")
+    text = path
     for _ in range(_MOST_DECODINGS):
-        try:
-            text = normalize("NFKC", raw.decode())
-        except UnicodeDecodeError:
-            return True  # it may be a dot in more bytes than it needs, which old servers take
-        for part in _SLASHES.split(text.replace("\u3002", ".")):
-            seen = (char for char in _ENDS.split(part)[0] if char > " " and char.isprintable())
-            if "".join(seen) in (".", ".."):
-                return True
-        plain_codes = _CODE.sub(lambda found: chr(int(found[1], 16)).encode(errors="ignore"), raw)
-        decoded = unquote_to_bytes(plain_codes)
-        if decoded == raw:
-            return False
-        raw = decoded
-    return True  # nobody writes this but to hide something
+        coded = _CODE.sub(lambda found: chr(int(found[1], 16)), text)
+        text, before = unquote(coded, errors="surrogateescape"), text
+        if text == before:
+            break
+    else:
+        return True  # nobody writes this but to hide something
+    if any("\udc80" <= each <= "\udcff" for each in text):
+        return True  # it may be a dot in more bytes than it needs, which old servers take
+    for part in _SLASHES.split(normalize("NFKC", text).replace("\u3002", ".")):
+        seen = (char for char in _ENDS.split(part)[0] if char > " " and char.isprintable())
+        if "".join(seen) in (".", ".."):
+            return True
+    return False
 
 
 def fetch(address: str, max_bytes: int) -> bytes:

@@ -177,14 +177,14 @@ def test_a_tool_that_fails_is_told_to_the_model(library: ToolLibrary) -> None:
 @pytest.mark.parametrize(
     ("way", "said"),
     [
-        ("error", "refuses the call: no such pet"),
-        ("no-result", "gives an answer that is no result of a tool: content: "),
+        ("error", "no such pet"),
+        ("no-result", "it gives an answer that is not as MCP has it: content: "),
     ],
 )
 def test_an_error_of_a_server_is_told_and_the_server_goes_on(way: str, said: str) -> None:
     with mcp_library(raw(way), "raw") as library:
         for _ in range(3):
-            with pytest.raises(ToolError, match=f'the MCP server "raw" {said}'):
+            with pytest.raises(ToolError, match=f'the MCP server "raw": {said}'):
                 invoke_tool(library["do"], {})
 
 
@@ -351,7 +351,7 @@ def test_a_server_that_does_not_answer_is_given_up(way: str) -> None:
 
 
 MUCH = [b"x" * 1_000_000] * 60
-TOO_LONG = '^the MCP server "any" gives an answer that cannot be read: the answer has more than 16,'
+TOO_LONG = '^the MCP server "any" cannot be reached.*: the answer has more than 16,'
 
 
 @pytest.mark.parametrize(

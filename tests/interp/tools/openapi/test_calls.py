@@ -38,7 +38,7 @@ def test_no_part_of_a_path_leads_elsewhere_however_it_is_encoded(value: Any) -> 
 
 
 def test_dots_in_names_and_sentences_are_sent() -> None:
-    words = "a..b ... .gitignore v1.0 a. ..a 100% 50%25 x;y a/b.c ..é a%20.b"
+    words = "a..b ... .gitignore v1.0 a. ..a 100% 50%25 x;y a/b.c ..é a%20.b a.\ufffd"
     for value in (*words.split(), "$.", "HEAD@{1}..@{0}", 'He said "no" (twice!).', "a . b"):
         assert unquote(in_path(PATH, value)) == value
 
