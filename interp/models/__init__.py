@@ -1,6 +1,5 @@
 """Models: what they are, how they are asked and how their replies are read."""
 
-from .attached_parts import file_of_part
 from .chat import request_body as request_body
 from .connect import connect_model as connect_model, offered_models
 from .connections import client_of, close_connections, limit_body, no_cookies
@@ -38,4 +37,4 @@ from .reply_reading import (
     read_reply,
 )
 from .scripted import ScriptedModel as ScriptedModel, read_script
-from .wire import Reasoning
+from .wire import Reasoning, file_of_part

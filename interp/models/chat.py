@@ -20,11 +20,10 @@ from lenses_ext.weak_cache import memo
 
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from .attached_parts import part_of, parts_of_result
+from . import wire
 from .failures import failed, reported_in, takes
 from .providers import CHAT_FIELDS, Dialect
 from .reply_reading import ECHOED, json_text, read_reply, reasoning_of, text_of, well_formed
-from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped, ended_too_early
 
 _Texts: TypeAlias = Callable[[Message], tuple[str, str]]
 """The JSON text of a message, and those of the parts of its files that follow the turn."""
@@ -50,8 +49,8 @@ def _message_texts(dialect: Dialect, server: str | None, with_files: bool) -> _T
     def texts(message: Message) -> tuple[str, str]:
         role = message.role
         if not isinstance(role, FunctionRole):
-            return dumped(_encoded(message, dialect, server)), ""
-        said, parts = parts_of_result(message, dialect, with_files)
+            return wire.dumped(_encoded(message, dialect, server)), ""
+        said, parts = wire.parts_of_result(message, dialect, with_files)
         result: dict[str, Json] = {"role": "tool", "tool_call_id": message.call_id}
         if dialect == "functions":
             result = {"role": "function", "name": wire_name(role.name)}
@@ -59,7 +58,7 @@ def _message_texts(dialect: Dialect, server: str | None, with_files: bool) -> _T
             call = f" (call {message.call_id})" if message.call_id else ""
             files = ", ".join(map(str, message.attachments))
             parts = [{"type": "text", "text": f"{role.name}{call} returned {files}:"}, *parts]
-        return dumped({**result, "content": said}), ",".join(map(dumped, parts))
+        return wire.dumped({**result, "content": said}), ",".join(map(wire.dumped, parts))
 
     return memo(texts)
 
@@ -86,7 +85,7 @@ def _encoded(message: Message, dialect: Dialect, server: str | None) -> dict[str
     encoded: dict[str, Json] = {"role": message.role.name, "content": message.content}
     if message.attachments:
         said = {"type": "text", "text": message.content}
-        encoded["content"] = [said, *(part_of(file, dialect) for file in message.attachments)]
+        encoded["content"] = [said, *(wire.part_of(file, dialect) for file in message.attachments)]
     if message.refused:
         encoded |= {"content": None, "refusal": message.content}
     if message.tool_calls:
@@ -103,7 +102,7 @@ def _encoded(message: Message, dialect: Dialect, server: str | None) -> dict[str
 
 
 def _function(call: ToolCall) -> dict[str, Json]:
-    return {"name": wire_name(call.name), "arguments": arguments_sent(call)}
+    return {"name": wire_name(call.name), "arguments": wire.arguments_sent(call)}
 
 
 def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
@@ -117,7 +116,7 @@ def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")  # their pieces are joined
 
 
-class StreamedReply(StreamedPieces):
+class StreamedReply(wire.StreamedPieces):
     """The chunks of one reply so far.
 
     >>> reply = StreamedReply()
@@ -140,7 +139,7 @@ class StreamedReply(StreamedPieces):
         self._usage: Json = None
         self._model: Json = None
 
-    def _pieces(self, event: Mapping[str, Any]) -> list[Piece]:
+    def _pieces(self, event: Mapping[str, Any]) -> list[wire.Piece]:
         if reported := reported_in(event):
             raise reported
         self._usage = event.get("usage") or self._usage
@@ -162,7 +161,7 @@ class StreamedReply(StreamedPieces):
     def whole(self) -> dict[str, Json]:
         """The completion that the chunks are parts of."""
         if self._finish is None and not self.is_done:
-            raise ended_too_early()
+            raise wire.ended_too_early()
         message: dict[str, Json] = {"role": "assistant", "content": None, **self._others}
         message |= {key: "".join(pieces) for key, pieces in self._texts.items()}
         if self._calls:
@@ -173,7 +172,7 @@ class StreamedReply(StreamedPieces):
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
         return {"model": self._model, "choices": [choice], "usage": self._usage}
 
-    def _add_delta(self, delta: Mapping[str, Any]) -> list[Piece]:
+    def _add_delta(self, delta: Mapping[str, Any]) -> list[wire.Piece]:
         for key in _TEXTS:
             if text := text_of(delta.get(key)):
                 self._texts[key].append(text)
@@ -192,7 +191,7 @@ class StreamedReply(StreamedPieces):
         reasoning, words = reasoning_of(delta), text_of(delta.get("content"))
         if reasoning and not any(delta.get(key) for key in _TEXTS[2:]):  # it is in the content
             self._texts["thinking"].append(reasoning)
-        pieces: list[Piece] = [Reasoning(well_formed(reasoning))] if reasoning else []
+        pieces: list[wire.Piece] = [wire.Reasoning(well_formed(reasoning))] if reasoning else []
         return [*pieces, well_formed(words)] if words else pieces
 
     def _call_of(self, part: Mapping[str, Any]) -> _Call:
@@ -266,7 +265,7 @@ class _Call:
 
 
 @frozen(kw_only=True)
-class ChatCompletions(Wire):
+class ChatCompletions(wire.Wire):
     """Chat Completions, as one server wants it."""
 
     path = "/chat/completions"
@@ -280,7 +279,7 @@ class ChatCompletions(Wire):
     def texts(self, request: Request) -> list[str]:
         """The instruction, and the texts of the messages."""
         with_files = takes("files of tools", self.server, request.model)
-        first = dumped({"role": "system", "content": request.instruction})
+        first = wire.dumped({"role": "system", "content": request.instruction})
         said = request.messages
         messages = _one_call_each(said) if self.dialect == "functions" else said
         return [first, *_texts(messages, _message_texts(self.dialect, self.server, with_files))]

@@ -21,10 +21,10 @@ from ..concurrency import waited_for
 from ..errors import ConfigurationError, ModelError
 from ..secrets import hide, without_keys, without_userinfo
 from . import providers
+from .connections import Server
 from .failures import awith_retries, quoted, reported_in, too_large
 from .language_model import LanguageModel
 from .providers import MAX_REPLY_BYTES, OFFLINE, Dialect, Provider, find_provider
-from .server import Server
 from .server_events import is_crowded, json_or_problem
 
 NO_KEY: Final = "none"  # sent where none is needed: the ``openai`` package refuses an empty one

@@ -1,4 +1,4 @@
-"""Clients of servers, shared by all models and tools with the same address and key.
+"""Servers of models, and clients shared by all models and tools with the same address and key.
 
 Each run makes a model of its own; the connections stay open for the next run. They belong to one
 event loop and are closed with it. After a fork, the child process opens its own.
@@ -11,14 +11,21 @@ import atexit
 import gc
 import os
 import warnings
+from base64 import b64encode
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
+
+from attrs import field, frozen
 
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
+from ..secrets import without_userinfo
+from .providers import ADDRESS_RULE, is_address
 
 if TYPE_CHECKING:
     from http.cookiejar import CookieJar
@@ -51,11 +58,6 @@ async def client_of(server: Hashable, make: Callable[[], Client]) -> AsyncIterat
         unused = [name for name, each in clients.kept.items() if not clients.users[each]]
         for name in unused[: max(0, len(clients.kept) - _MOST)]:
             await clients.forget(name)
-
-
-async def close_clients(server: Hashable) -> None:
-    """Close the client for a server in this event loop, as soon as no request uses it."""
-    await (await _clients_of_the_loop()).forget(server)
 
 
 class _Clients:
@@ -101,7 +103,74 @@ def limit_body(response: Any, most: float, error: Callable[[], Exception], **how
     response.stream = LimitedBody(response.stream, most, error, **how)
 
 
-# --- how long they are kept
+NETWORK: Final = f"{__package__}.http_client"
+"""The module that asks over the network."""
+
+_PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_VARIABLES: Final = (*_PROXIES, *map(str.lower, _PROXIES), "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+@frozen(cache_hash=True, kw_only=True)
+class Server:
+    """Where a model is and how it is reached; equal servers share connections.
+
+    The arguments are those of `OpenAIModel`; ``max_bytes`` is its ``max_reply_bytes``.
+    """
+
+    base_url: str = field(repr=False)
+    key: str = field(repr=False)
+    timeout: float
+    connect_timeout: float
+    max_bytes: int
+
+    def __attrs_post_init__(self) -> None:
+        if not is_address(self.base_url):
+            shown = without_userinfo(self.base_url)
+            raise ConfigurationError(f"{shown!r} is not a server address: it {ADDRESS_RULE}")
+        if not (self.key.isascii() and self.key.isprintable() and self.key.strip()):
+            raise ConfigurationError(
+                f"the key for {self.where} cannot be sent: it must consist of ASCII characters"
+            )
+
+    @property
+    def host(self) -> str:
+        """The host with its port."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @property
+    def where(self) -> str:
+        """The address for messages, without user and password."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, self.host, parts.path, "", ""))
+
+    @property
+    def user(self) -> tuple[str, str]:
+        """The user and the password in the address, or two empty texts."""
+        parts = urlsplit(self.base_url)
+        return unquote(parts.username or ""), unquote(parts.password or "")
+
+    @property
+    def secrets(self) -> tuple[str | None, ...]:
+        """The key and the password in every form in which they are sent."""
+        basic = b64encode(":".join(self.user).encode()).decode()  # as it is sent (RFC 7617)
+        written = urlsplit(self.base_url).password
+        return self.key.strip(), quote(self.key), self.user[1], written, basic
+
+    def client(self) -> AbstractAsyncContextManager[Any]:
+        """A client for one request; the first loads `openai`, which takes a second."""
+        return client_of(self._and_environment, lambda: import_module(NETWORK).new_client(self))
+
+    async def close(self) -> None:
+        """Close the connections that this event loop has to it, when no request uses them."""
+        await (await _clients_of_the_loop()).forget(self._and_environment)
+
+    @property
+    def _and_environment(self) -> Hashable:
+        """All that a client is made with: the proxies and certificates, too."""
+        return self, tuple(map(os.environ.get, _VARIABLES))
+
+
+# --- how long clients are kept
 
 _of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Clients, AsyncGenerator[None]]] = (
     WeakKeyDictionary()

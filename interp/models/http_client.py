@@ -14,7 +14,7 @@ import sys
 from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
@@ -25,12 +25,9 @@ from lenses_ext import Model
 
 from ..errors import AgentError, ConfigurationError, ModelError
 from ..secrets import without_keys
-from .connections import limit_body, no_cookies
+from .connections import Server, limit_body, no_cookies
 from .failures import failed, too_large
 from .providers import STREAMED_TIMES
-
-if TYPE_CHECKING:
-    from .server import Server
 
 NETWORK_ERRORS: tuple[type[Exception], ...] = (
     openai.OpenAIError,

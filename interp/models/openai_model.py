@@ -24,11 +24,11 @@ from ..machine import Request
 from ..secrets import hide, without_keys
 from . import providers
 from .chat import ChatCompletions
+from .connections import NETWORK, Server
 from .failures import awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, find_provider
 from .reply_reading import Reply, call_in_text, call_not_made
 from .responses import Responses
-from .server import Server
 from .server_events import EventReader, is_crowded, json_or_problem
 from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
 from .wire import Piece, Reasoning, Wire
@@ -172,8 +172,8 @@ class OpenAIModel:
 
     async def aprepare(self) -> None:
         """Import what requests need, so that the first takes no longer than others."""
-        if (name := f"{__package__}.http_client") not in sys.modules:  # it takes a second
-            await call_in_thread(lambda: import_module(name))
+        if NETWORK not in sys.modules:  # it takes a second
+            await call_in_thread(lambda: import_module(NETWORK))
 
     async def aclose(self) -> None:
         """Close the connections to its server that this event loop keeps.

@@ -20,12 +20,10 @@ from lenses_ext.weak_cache import memo
 from ..errors import ModelError
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from . import reply_reading
-from .attached_parts import part_of, parts_of_result
+from . import reply_reading, wire
 from .failures import NO_RESPONSES, failed, quoted, reported_in, takes
 from .providers import RESPONSES_FIELDS, Dialect
 from .reply_reading import text_of, well_formed, word
-from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped, ended_too_early
 
 
 def items_of(
@@ -33,11 +31,11 @@ def items_of(
 ) -> list[Json]:
     """The items of a message, with encrypted reasoning and files of tools if these are taken."""
     if isinstance(message.role, FunctionRole):
-        text, files = parts_of_result(message, "responses", with_files)
+        text, files = wire.parts_of_result(message, "responses", with_files)
         result = {"call_id": message.call_id or "", "output": _content(text, files)}
         return [{"type": "function_call_output", **result}]
     if message.role.name != "assistant":
-        files = [part_of(file, "responses") for file in message.attachments]
+        files = [wire.part_of(file, "responses") for file in message.attachments]
         return [{"role": message.role.name, "content": _content(message.content, files)}]
     kept = _kept(message, server, model)
     if kept is None:
@@ -64,7 +62,8 @@ def _content(text: str, files: list[Json]) -> Json:
 
 
 def _call(call: ToolCall) -> dict[str, Json]:
-    return {"call_id": call.id, "name": wire_name(call.name), "arguments": arguments_sent(call)}
+    name, arguments = wire_name(call.name), wire.arguments_sent(call)
+    return {"call_id": call.id, "name": name, "arguments": arguments}
 
 
 def _kept(message: Message, server: str, model: str) -> list[dict[str, Json]] | None:
@@ -201,9 +200,8 @@ def _message_texts(
     server: str, model: str, with_reasoning: bool, with_files: bool
 ) -> Callable[[Message], str]:
     """The JSON texts of messages, each kept as long as its message; a message may be many items."""
-    return memo(
-        lambda message: dumped(items_of(message, server, model, with_reasoning, with_files))[1:-1]
-    )
+    how = server, model, with_reasoning, with_files
+    return memo(lambda message: wire.dumped(items_of(message, *how))[1:-1])
 
 
 # The last events of streams; each names the status of its response.
@@ -232,12 +230,12 @@ class _Item:
             return {"role": "assistant", **self.added, "type": "message", "content": [part]}
         if self.done is None and self.added.get("type") == "function_call":
             if not self.arguments:
-                raise ended_too_early()
+                raise wire.ended_too_early()
             return {**self.added, "arguments": "".join(self.arguments)}
         return self.done
 
 
-class StreamedResponse(StreamedPieces):
+class StreamedResponse(wire.StreamedPieces):
     """The events of one response so far.
 
     >>> reply = StreamedResponse()
@@ -254,7 +252,7 @@ class StreamedResponse(StreamedPieces):
         self._last: Mapping[str, Any] | None = None
         self._has_said = self._has_reasoned = False
 
-    def _pieces(self, event: Mapping[str, Any]) -> list[Piece]:
+    def _pieces(self, event: Mapping[str, Any]) -> list[wire.Piece]:
         kind = word(event.get("type"))
         if kind == "error" or (kind not in _LAST and event.get("error")):
             raise failed(event.get("error") or event)
@@ -271,14 +269,14 @@ class StreamedResponse(StreamedPieces):
     def whole(self) -> Json:
         """The response that the events are parts of."""
         if self._last is None:
-            raise ended_too_early()
+            raise wire.ended_too_early()
         if self._last.get("output") or self._last["status"] == "failed":
             return self._last
         places = sorted(self._items, key=lambda place: place if isinstance(place, int) else -1)
         found = (self._items[place].as_json() for place in places)
         return {**self._last, "output": [each for each in found if each is not None]}
 
-    def _of_item(self, kind: str, event: Mapping[str, Any]) -> list[Piece]:
+    def _of_item(self, kind: str, event: Mapping[str, Any]) -> list[wire.Piece]:
         item = self._items.setdefault(event.get("output_index"), _Item())
         delta, whole = event.get("delta"), event.get("item")
         text = well_formed(delta) if isinstance(delta, str) else ""
@@ -301,7 +299,7 @@ class StreamedResponse(StreamedPieces):
                 return self._reasoned(item, text, event.get("summary_index"))
         return []
 
-    def _said(self, item: _Item, text: str) -> list[Piece]:
+    def _said(self, item: _Item, text: str) -> list[wire.Piece]:
         if not text:
             return []
         is_next = self._has_said and not item.text
@@ -309,16 +307,16 @@ class StreamedResponse(StreamedPieces):
         self._has_said = True
         return [f"\n\n{text}" if is_next else text]
 
-    def _reasoned(self, item: _Item, text: str, part: object) -> list[Piece]:
+    def _reasoned(self, item: _Item, text: str, part: object) -> list[wire.Piece]:
         if not text:
             return []
         is_next = self._has_reasoned and (not item.has_reasoned or part != item.part)
         item.part, item.has_reasoned, self._has_reasoned = part, True, True
-        return [Reasoning(f"\n\n{text}" if is_next else text)]
+        return [wire.Reasoning(f"\n\n{text}" if is_next else text)]
 
 
 @frozen(kw_only=True)
-class Responses(Wire):
+class Responses(wire.Wire):
     """The Responses API, as one server wants it."""
 
     path = "/responses"

@@ -173,15 +173,16 @@ def _fitted(tool: Tool, spec: Pattern) -> Tool:
     Structured results of MCP are objects, so that servers give another as ``{"result": …}``.
     """
     listed = tool.result_schema or {} if tool.server is not None else {}
-    is_wrapped = [*listed.get("properties", {})] == listed.get("required") == ["result"]
+    wrapped = listed.get("properties", {}).get("result")
+    is_alone = [*listed.get("properties", {})] == listed.get("required") == ["result"]
     declared: Json = (lenses_ext.result_schema(spec) or {}).get("type", "object")
-    if not is_wrapped or "object" in declared:
+    if not is_alone or not isinstance(wrapped, dict) or "object" in declared:
         return tool
 
     async def invoke(arguments: dict[str, Json]) -> Json | ToolResult:
         return _unwrapped(await tool.invoke(arguments))
 
-    inner = {**listed["properties"]["result"], "$defs": listed.get("$defs", {})}
+    inner = {**wrapped, "$defs": listed.get("$defs", {})}
     inner.pop("title", None)  # that of the field
     return attrs.evolve(tool, result_schema=inner, invoke=invoke)
 

@@ -20,11 +20,10 @@ from gram.errors import expect
 
 from ...errors import ToolError
 from ...json_text import Json
-from ..implementation import Tool, ToolContext, current_context, is_async
+from ..implementation import Tool, ToolContext, current_context, is_async, to_json_value
 from . import callables
 from .callables import NO_DEFAULT, Documentation, Member
 from .json_types import json_type, parameters_type
-from .json_values import to_json_value
 
 AnyFunction = Callable[..., Any]
 P = ParamSpec("P")

@@ -31,8 +31,8 @@ from ...errors import ConfigurationError, ToolError, ValidationError, said_by
 from ...files import File
 from ...json_text import Json, write_json
 from ...machine.contracts import check, require_schema
+from ..implementation import to_json_value
 from .callables import NO_DEFAULT, Member, members_of
-from .json_values import to_json_value
 
 Mode: TypeAlias = Literal["validation", "serialization"]
 """Whether a schema describes JSON that is read, such as parameters, or JSON that is written."""

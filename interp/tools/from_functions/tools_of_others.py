@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from ...errors import ToolError, said_by
 from ...json_text import Json
-from ..implementation import Tool
-from .json_values import to_json_value
+from ..implementation import Tool, to_json_value
 
 
 def is_of_others(value: object) -> bool:

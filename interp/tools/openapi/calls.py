@@ -42,8 +42,8 @@ async def call(operation: Operation, arguments: Mapping[str, Json]) -> Json:
         response, body = await _received(
             client_of(("openapi", *urlsplit(operation.server)[:2]), _new_client),
             lambda client: _request(client, operation, arguments),
-            operation.access.seconds,
-            operation.access.max_bytes,
+            operation.seconds,
+            operation.max_bytes,
         )
         return _answer(operation, response, body)
     except ToolError as error:
@@ -81,11 +81,11 @@ def _request(
     if query:
         url += ("&" if "?" in path else "?") + "&".join(map("=".join, query))
     made = client.build_request(
-        operation.method, url, headers=headers, timeout=operation.access.seconds, content=content
+        operation.method, url, headers=headers, timeout=operation.seconds, content=content
     )
     size = int(made.headers.get("content-length", 0)) + len(url)
-    if size > operation.access.max_bytes:
-        raise ToolError(f"the request has more than {counted(operation.access.max_bytes, 'byte')}")
+    if size > operation.max_bytes:
+        raise ToolError(f"the request has more than {counted(operation.max_bytes, 'byte')}")
     return made
 
 
@@ -95,7 +95,7 @@ def _answer(operation: Operation, response: httpx2.Response, body: bytes) -> Jso
         target = without_keys(response.headers.get("location", "elsewhere"))
         target = visible(without_userinfo(target)[:_LONGEST_TARGET])
         raise ToolError(f"{status}: it redirects to {target}, which is not followed")
-    most = operation.access.max_bytes
+    most = operation.max_bytes
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     text = _text(response, body[:most], kind)
     if not response.is_success:

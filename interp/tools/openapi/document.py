@@ -36,6 +36,12 @@ class ApiDocument:
     root: dict[str, Json]
     place: str
     address: str | None
+    # How its operations are called, see `openapi_library`.
+    server: str | None = None
+    hosts: Collection[str] | None = None
+    keys: Mapping[str, ApiKey] = field(factory=dict)
+    seconds: float = 30.0
+    max_bytes: int = 1_000_000
 
     def followed(self, value: Json, path: str) -> dict[str, Json]:
         """An object of the document, behind its references; anything else is a fault."""
@@ -97,10 +103,15 @@ class Found:
         """An object of it, behind its references; anything else is a fault."""
         return self.api.followed(value, self.at + below)
 
-    def servers(self, operation: dict[str, Json]) -> list[str]:
+    @property
+    def operation(self) -> dict[str, Json]:
+        """What the document says of it."""
+        return self.followed(self.item[self.method])
+
+    def servers(self) -> list[str]:
         """The addresses that it says, or the document; variables have their defaults."""
-        given = operation.get("servers") or self.item.get("servers") or self.api.root.get("servers")
-        given = given or [{"url": "/"}]
+        places = self.operation, self.item, self.api.root
+        given: Json = next((s for each in places if (s := each.get("servers"))), [{"url": "/"}])
         if not (isinstance(given, list) and all(isinstance(each, dict) for each in given)):
             raise self.fault("its servers are not a list of objects")
         found = []
@@ -264,17 +275,6 @@ class ApiKey:
 
 
 @frozen
-class Access:
-    """How all operations of a document are called; see `openapi_library`."""
-
-    server: str | None
-    hosts: Collection[str] | None
-    keys: Mapping[str, ApiKey]
-    seconds: float
-    max_bytes: int
-
-
-@frozen
 class Operation:
     """An operation, ready to be called: at a server that is allowed, with its keys."""
 
@@ -284,4 +284,5 @@ class Operation:
     server: str
     keys: Sequence[ApiKey]
     missing: Sequence[str]  # the schemes that a key is missing for
-    access: Access
+    seconds: float
+    max_bytes: int

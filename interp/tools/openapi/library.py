@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, quote, urlsplit
 
+from attrs import evolve
+
 from gram.display import visible
 from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
@@ -22,7 +24,7 @@ from ...secrets import hide
 from ..implementation import Tool
 from ..library import ToolLibrary
 from . import document as documents
-from .document import FORM, Access, ApiDocument, ApiKey, ApiParameter, Found
+from .document import FORM, ApiDocument, ApiKey, ApiParameter, Found
 
 _MOST_BYTES: Final = 1_000_000
 _DEEP: Final = "deepObject"
@@ -78,11 +80,11 @@ def openapi_library(
     expect(max_bytes, int, "max_bytes", by=by)
     expect(tell, Callable, "tell", by=by)
     api = documents.read_document(document, _fetch)
-    access = Access(server, allowed, _read_keys(api, keys or {}), seconds, max_bytes)
+    api = evolve(api, server=server, hosts=allowed, seconds=seconds, max_bytes=max_bytes)
+    api = evolve(api, keys=_read_keys(api, keys or {}))
     tools: dict[str, Tool] = {}
     faults: list[ConfigurationError] = []
     names: list[str] = []
-    told: list[str] = []
     for found in api.operations():
         said = {found.id, found.name}
         names += said
@@ -91,8 +93,7 @@ def openapi_library(
         try:
             if found.name in tools:
                 raise found.fault(f'another operation is named "{found.name}"')
-            tools[found.name], unsent = _read(found, access)
-            told += unsent
+            tools[found.name] = _read(found, tell)
         except ConfigurationError as error:
             if wanted is not None:
                 raise
@@ -106,9 +107,7 @@ def openapi_library(
         raise ConfigurationError(f"{faults[0]}{more}")
     for fault in faults:
         reason, line_break, hint = str(fault).partition("\n")
-        told.append(f"{reason}; left out{line_break}{hint}")
-    for each in told:
-        tell(each)
+        tell(f"{reason}; left out{line_break}{hint}")
     return ToolLibrary(tools)
 
 
@@ -118,10 +117,10 @@ def _fetch(address: str, max_bytes: int) -> bytes:
     return fetch(address, max_bytes)
 
 
-def _read(found: Found, access: Access) -> tuple[Tool, list[str]]:
-    """The tool of an operation, and what the model cannot give it, in words."""
+def _read(found: Found, tell: Callable[[str], object]) -> Tool:
+    """The tool of an operation; what the model cannot give it is told."""
     try:
-        return _tool(found, found.followed(found.item[found.method]), access)
+        return _tool(found, tell)
     except ToolError as error:
         raise found.fault(str(error).splitlines()[0]) from None
     except (AttributeError, TypeError, ValueError, RecursionError) as error:
@@ -129,16 +128,12 @@ def _read(found: Found, access: Access) -> tuple[Tool, list[str]]:
         raise found.fault(f"it is not written as OpenAPI has it: {error}") from None
 
 
-def _tool(found: Found, operation: dict[str, Json], access: Access) -> tuple[Tool, list[str]]:
-    api, method, path = found.api, found.method.upper(), found.path
-    parameters, schema, unsent = _inputs(found, operation)
+def _tool(found: Found, tell: Callable[[str], object]) -> Tool:
+    api, operation, method, path = found.api, found.operation, found.method.upper(), found.path
+    parameters, schema = _inputs(found, tell)
+    keys = _keys_for(operation.get("security", api.root.get("security")) or [[]], api.keys)
     ready = documents.Operation(
-        method,
-        path,
-        parameters,
-        _server(found, operation, access),
-        *_keys_for(operation.get("security", api.root.get("security")) or [[]], access.keys),
-        access,
+        method, path, parameters, _server(found), *keys, api.seconds, api.max_bytes
     )
 
     async def invoke(arguments: dict[str, Json]) -> Any:
@@ -149,35 +144,33 @@ def _tool(found: Found, operation: dict[str, Json], access: Access) -> tuple[Too
     texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
     said = "\n\n".join(dict.fromkeys(filter(None, texts)))
     changes = method not in ("GET", "HEAD", "OPTIONS")
-    tool = Tool(
+    return Tool(
         found.name,
         visible(said or str(found.item.get("summary") or f"{method} {path}")),
         schema,
         invoke,
-        result_schema=_result(found, operation),
+        result_schema=_result(found),
         place=f"{api.place}: {found.at}",
         once=changes,
         hints={"sends": True} if changes else {},
         server=api.place.partition("?")[0] if is_address(api.place) else Path(api.place).name,
     )
-    return tool, unsent
 
 
 def _inputs(
-    found: Found, operation: dict[str, Json]
-) -> tuple[list[ApiParameter], dict[str, Json], list[str]]:
-    """What an operation takes, the schema of that, and in words what the model cannot give it."""
+    found: Found, tell: Callable[[str], object]
+) -> tuple[list[ApiParameter], dict[str, Json]]:
+    """What an operation takes, and the schema of that."""
     schemas = documents.Schemas(found)
     properties: dict[str, Json] = {}
     required: list[str] = []
-    unsent: list[str] = []
     parameters: list[ApiParameter] = []
-    for given in _parameters(found, operation):
+    for given in _parameters(found):
         is_needed = given.get("required") or given.get("in") == "path"
         if reason := _why_not_sent(found, given):
             if is_needed:
                 raise found.fault(reason)
-            unsent.append(str(found.fault(reason)))
+            tell(str(found.fault(reason)))
             continue
         parameter, schema = _parameter(given, properties)
         parameters.append(parameter)
@@ -192,15 +185,15 @@ def _inputs(
     in_path = {each.name for each in parameters if each.place == "path"}
     if missing := {*re.findall(r"{([^}]*)}", found.path)} - in_path:
         raise found.fault(f"no parameter is declared for {{{min(missing)}}} in its path")
-    return parameters, root, unsent
+    return parameters, root
 
 
-def _parameters(found: Found, operation: dict[str, Json]) -> list[dict[str, Json]]:
+def _parameters(found: Found) -> list[dict[str, Json]]:
     """The parameters of a path and of its operation, which replace those of the same name.
 
     The body is the last of them, in the place ``body``.
     """
-    by_name: dict[tuple[Any, Any], dict[str, Json]] = {}
+    operation, by_name = found.operation, dict[tuple[Any, Any], dict[str, Json]]()
     for given in (found.item.get("parameters") or [], operation.get("parameters") or []):
         for index, each in enumerate(given):
             parameter = found.followed(each, f".parameters[{index}]")
@@ -276,13 +269,13 @@ def _written(key: str, name: str, place: str, how: dict[str, Json]) -> ApiParame
     return ApiParameter(key, name, place, explode, how.get("style") == _DEEP)
 
 
-def _result(found: Found, operation: dict[str, Json]) -> dict[str, Json] | None:
+def _result(found: Found) -> dict[str, Json] | None:
     """The outermost type of what an operation gives, where the document says one.
 
     Answers have more fields than documents say.
     """
     types: set[str | None] = set()
-    responses = found.followed(operation.get("responses") or {}, ".responses")
+    responses = found.followed(found.operation.get("responses") or {}, ".responses")
     for status, given in responses.items():
         if str(status).startswith("2"):
             content = found.followed(given, f".responses.{status}").get("content")
@@ -350,18 +343,17 @@ def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
     return None
 
 
-def _server(found: Found, operation: dict[str, Json], access: Access) -> str:
+def _server(found: Found) -> str:
     """The first address of an operation that may be called; a fault says that no address may be.
 
     Without a word about hosts, a document that was fetched may name its own alone: who serves
     it could send keys and arguments to another one any day.
     """
-    servers = found.servers(operation)
-    if access.server is not None:
-        servers = [access.server]
+    api = found.api
+    servers = found.servers() if api.server is None else [api.server]
     parts = {address: each for address in servers if (each := _parts(address))}
-    hosts = None if access.hosts is None else {*map(str.lower, access.hosts)}
-    if hosts is None and access.server is None and (fetched := _parts(found.api.address or "")):
+    hosts = None if api.hosts is None else {*map(str.lower, api.hosts)}
+    if hosts is None and api.server is None and (fetched := _parts(api.address or "")):
         hosts = {str(fetched.hostname)}
     for address, each in parts.items():
         if hosts is None or {each.hostname, each.netloc.lower()} & hosts:

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from interp.errors import ToolError
 from interp.tools.from_functions.callables import Documentation, read_docstring
 from interp.tools.from_functions.json_types import json_type
-from interp.tools.from_functions.json_values import to_json_value
+from interp.tools.implementation import to_json_value
 
 GOOGLE = """Adds two numbers.
 

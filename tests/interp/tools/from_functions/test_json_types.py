@@ -19,7 +19,7 @@ from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
 from interp.machine.contracts.values import check
 from interp.tools.from_functions.json_types import json_type
-from interp.tools.from_functions.json_values import to_json_value
+from interp.tools.implementation import to_json_value
 
 UserId = NewType("UserId", int)
 Distance = TypeAliasType("Distance", Annotated[float, "in metres"])

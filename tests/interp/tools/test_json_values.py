@@ -9,7 +9,7 @@ import attrs
 import pydantic
 from pyrsistent import pmap
 
-from interp.tools.from_functions.json_values import to_json_value
+from interp.tools.implementation import to_json_value
 
 
 class Unit(Enum):
