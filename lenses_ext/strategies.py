@@ -139,7 +139,8 @@ ODD_NAMES = ["", "\0", "a\0", "// a", " //", "`", "a b", "1", "-1", "é", "Strin
 @cache
 def json_texts() -> st.SearchStrategy[str]:
     """Any text that JSON can carry in UTF-8, U+0000 too."""
-    return texts() | st.sampled_from(ODD_NAMES) | st.just("x\0y\n")
+    # The empty one is first, and draws nothing: what draws less is smaller to Hypothesis.
+    return st.just("") | texts() | st.sampled_from(ODD_NAMES) | st.just("x\0y\n")
 
 
 @cache

@@ -6,10 +6,11 @@ import errno
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, Union, cast
 
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from gram import ArgumentError, Pattern, dumps, origin
@@ -27,7 +28,7 @@ from ...machine import Ask, At, CallFailed, CallModel, CallTool, Effect, Event, 
 from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
 from ...tools import LibraryLike, Tool, call_tool, explain_binding, library_of, returned_unfinished
-from .worlds import replies_to, results_of, words_for
+from .worlds import replies_with, results_of, words_for
 
 Library: TypeAlias = Union[LibraryLike, Callable[[], LibraryLike]]
 """The tools of runs: a library, or a function that makes a fresh one for each run."""
@@ -44,7 +45,7 @@ def runs(
     agent: str | None = None,
     inputs: st.SearchStrategy[str] | None = None,
     policy: machine.ApprovalPolicy = machine.allow_all,
-    limits: machine.Limits = machine.Limits(iterations=4),
+    limits: machine.LimitsLike = machine.Limits(iterations=4),
     hostile: bool = True,
 ) -> st.SearchStrategy[RecordedRun]:
     """Runs of an agent, to their end or to where something stops them; short ones first.
@@ -59,18 +60,24 @@ def runs(
         agent: the name of the agent, where the program has several.
         inputs: what the user says; "hello" by default.
         policy: which tools may be run, and which are asked about.
-        limits: how much a run may do.
+        limits: how much a run may do, as for `run`.
         hostile: whether the model misbehaves (see `replies_to`), tools fail, and time runs out.
 
     Raises:
+        ArgumentError: an argument is of the wrong type.
         ValidationError: the program is invalid.
         ToolBindingError: the library does not implement a tool as it is written.
     """
+    expect(policy, machine.ApprovalPolicy, "policy", by="runs")
+    expect(inputs, (st.SearchStrategy, type(None)), "inputs", by="runs")
+    expect(limits, (machine.Limits, Mapping), "limits", by="runs")
+    most = machine.limits_of(limits, machine.Limits(iterations=4))
+    assert most  # limits were given
     pattern = the_agent(program, agent, by="runs")
     is_made = callable(tools) and not isinstance(tools, Tool)
     make = cast(Callable[[], LibraryLike], tools if is_made else lambda: tools)
     said = st.just("hello") if inputs is None else inputs
-    drawn = _Drawn(pattern, make, said, policy, limits, hostile)
+    drawn = _Drawn(pattern, make, said, policy, most, hostile)
     drawn.tools()  # so that a library that does not fit is told of before anything is drawn
     return _runs(drawn)
 
@@ -110,7 +117,7 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     how: Any = {"limits": drawn.limits, "policy": drawn.policy, "run_id": "drawn"}
     first, effects, _ = machine.start(drawn.agent, text, **how)
     handler = _DrawnHandler(draw, drawn)
-    ends_after = draw(st.none() | st.integers(0, 9)) if drawn.hostile else None
+    ends_after = draw(st.sampled_from([None] * 10 + [*range(10)])) if drawn.hostile else None
     replayer, waiting = Replayer(first), list(effects)
     steps: list[RecordedStep] = []
     while effect := _next(draw, waiting):
@@ -211,11 +218,11 @@ def _round(
     draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], request: machine.Request, last: Any
 ) -> tuple[Any, list[_Fate]]:
     """A reply, and what becomes of its calls: one piece, which is left out as a whole."""
-    again = draw(st.booleans()) if drawn.hostile else False
-    is_call = isinstance(last, Message) and bool(last.tool_calls)
-    reply = last if again and is_call else draw(replies_to(request, hostile=drawn.hostile))
-    calls = reply.tool_calls if isinstance(reply, Message) else ()
-    return reply, [draw(_fate(drawn, tools, each.name)) for each in calls]
+    again = draw(st.sampled_from([0] * 4 + [1, 2] + [3] * 4)) if drawn.hostile else 0
+    beside = partial(_fate, drawn, tools)
+    if again and isinstance(last, Message) and (calls := last.tool_calls[:again]):
+        return evolve(last, tool_calls=calls), [draw(beside(each.name)) for each in calls]
+    return draw(replies_with(request, beside, hostile=drawn.hostile))
 
 
 @st.composite

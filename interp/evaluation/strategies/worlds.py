@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from itertools import cycle
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -30,6 +30,8 @@ from ...machine.contracts import accepts, require_schema
 from ...models import ScriptedModel
 from ...programs import the_agent, tools_to_bind
 from ...tools import Tool, ToolLibrary
+
+T = TypeVar("T")
 
 _KINDS = ("string", "integer", "number", "boolean", "null", "array", "object")
 _LONGEST = 5  # of lists and objects that may have any length: small examples are found sooner
@@ -283,20 +285,36 @@ def replies_to(request: Request, *, hostile: bool = True) -> st.SearchStrategy[A
             broken, repeat the ids of calls, refuse, be cut off, or say nothing.
     """
     expect(request, Request, "request", by="replies_to")
-    says = words_for(request)
+    return replies_with(request, lambda name: st.none(), hostile=hostile).map(lambda two: two[0])
+
+
+def replies_with(
+    request: Request, beside: Callable[[str], st.SearchStrategy[T]], *, hostile: bool
+) -> st.SearchStrategy[tuple[Any, list[T]]]:
+    """The same, each with what goes with its calls by the names of tools.
+
+    A call and what goes with it are one piece, so that the search can leave both out.
+    """
+
+    def calling(calls: st.SearchStrategy[ToolCall]) -> st.SearchStrategy[tuple[Any, list[T]]]:
+        return _calling(calls.flatmap(lambda call: st.tuples(st.just(call), beside(call.name))))
+
+    def alone(replies: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, list[T]]]:
+        return replies.map(lambda reply: (reply, []))
+
     # Half of the replies call tools as they should; `one_of` would draw each kind as often as it
     # has branches.
-    kinds: list[st.SearchStrategy[Any]] = [says]
+    kinds = [alone(words_for(request))]
     if request.tools:
         fitting = st.sampled_from(request.tools).flatmap(_fitting_calls)
-        kinds += [_calling(fitting)] * 3
+        kinds += [calling(fitting)] * 3
     if hostile:
         names = st.sampled_from(["noSuchTool", "functions.run", "a b"])
         odd = st.builds(ToolCall, _IDS, names, st.just("{}"))
         if request.tools:
             odd = st.sampled_from(request.tools).flatmap(_broken_calls) | fitting | odd
         refusals = _said.map(lambda text: Message(AssistantRole, text, refused=True))
-        kinds += [_calling(odd), refusals | _said.map(_cut_off) | st.just("") | _said]
+        kinds += [calling(odd), alone(refusals | _said.map(_cut_off) | st.just("") | _said)]
     return st.sampled_from(kinds).flatmap(lambda kind: kind)
 
 
@@ -328,16 +346,15 @@ def models(
     given: list[Any] = draw(st.lists(replies_to(request, hostile=hostile), max_size=5))
     ends: list[list[Any]] = [[Message(AssistantRole, "Done.")]]
     if hostile and request.tools:
-        again = draw(_calling(_fitting_calls(request.tools[0])))
-        ends.append([again] * 1_000)  # more than limits allow
+        again = draw(_calling(st.tuples(_fitting_calls(request.tools[0]), st.none())))
+        ends.append([again[0]] * 1_000)  # more than limits allow
     if hostile:
         ends.append([ModelError("the model is overloaded")])
     return ScriptedModel([*given, *draw(st.sampled_from(ends))])
 
 
-# Its simplest is plain words: a smaller run often needs a reply that ends it, and a draw that is
-# rejected there would leave the larger one.
-_said = st.just("Done.") | json_texts().filter(str.strip)
+# No draw is rejected: a smaller run often needs a reply that ends it, and would be lost.
+_said = st.just("Done.") | json_texts().map(lambda text: text if text.strip() else "Done.")
 
 
 _answers: Callable[[Pattern], st.SearchStrategy[str]] = memo(
@@ -345,10 +362,16 @@ _answers: Callable[[Pattern], st.SearchStrategy[str]] = memo(
 )
 
 
-def _calling(calls: st.SearchStrategy[ToolCall]) -> st.SearchStrategy[Message]:
+@st.composite
+def _calling(
+    draw: st.DrawFn, pieces: st.SearchStrategy[tuple[ToolCall, T]]
+) -> tuple[Message, list[T]]:
     """Replies that call tools, at times several at once, and with words."""
-    words, some = st.just("") | st.just("Let me see."), st.lists(calls, min_size=1, max_size=3)
-    return st.builds(Message, st.just(AssistantRole), words, some)
+    # The number comes first: the search lowers it, and leaves out one of what it counts.
+    count = draw(st.integers(1, 3))
+    words = draw(st.just("") | st.just("Let me see."))
+    calls, beside = zip(*(draw(pieces) for _ in range(count)), strict=True)
+    return Message(AssistantRole, words, calls), [*beside]
 
 
 _IDS = st.sampled_from(["call_0", "call_1", ""])

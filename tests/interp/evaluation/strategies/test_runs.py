@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import Phase, find, given, settings, strategies as st
@@ -131,6 +133,32 @@ def test_the_smallest_run_that_breaks_an_invariant_is_kept_and_reads_back(tmp_pa
     first, second = kept.tools_used
     assert (first.tool_name, first.args, second.tool_name) == ("pay", {"amount": 0}, "find")
     assert not never_in_this_order(kept)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_hostile_run_keeps_no_call_that_may_go(seed: int) -> None:
+    """Nor do failed calls, other ends of the run or long texts stay."""
+
+    def finds_first(drawn: RecordedRun) -> bool:
+        return [each.tool_name for each in drawn.tools_used if not each.error][:1] == ["find"]
+
+    how = settings(max_examples=500, database=None, phases=[Phase.generate, Phase.shrink])
+    kept = find(runs(SHOP), finds_first, settings=how, random=Random(seed))
+
+    assert [(each.tool_name, each.args) for each in kept.tools_used] == [("find", {"what": ""})]
+
+
+def test_limits_may_be_a_mapping_and_what_else_is_given_is_of_its_type() -> None:
+    check_runs(SHOP, never_pays_twice, limits={"tool_calls": 1})
+
+    wrongs: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"limits": 3}, "runs: limits must be a Limits or a mapping, got int"),
+        ({"policy": "ask"}, "runs: policy must be an ApprovalPolicy, got str"),
+        ({"inputs": ["hi"]}, "runs: inputs must be a SearchStrategy or None, got list"),
+    )
+    for wrong, told in wrongs:
+        with pytest.raises(ArgumentError, match=told):
+            check_runs(SHOP, never_pays_twice, **wrong)
 
 
 def test_an_invariant_that_holds_leaves_no_file(tmp_path: Path) -> None:
