@@ -13,7 +13,7 @@ from lenses_ext import Model
 
 from ..errors import ConfigurationError
 from ..machine import Usage
-from .providers import OFFLINE, is_on_this_machine
+from .providers import OFFLINE, find_provider, is_on_this_machine
 
 
 def price_of(model: Model, usage: Usage) -> Decimal | None:
@@ -39,15 +39,20 @@ def require_prices(by: str) -> None:
 def price_of_reply(
     model: Model, usage: Usage, *, served_model: str = "", server: str = ""
 ) -> Decimal | None:
-    """What a reply cost, in US dollars; None if that is unknown. A rehearsal costs nothing.
+    """What a reply cost, in US dollars; None if that is unknown.
 
-    The price of the model that answered counts, if it is said and has one, else that of the model
-    asked. A server that is not the provider's own has prices only where it is known as that of one.
+    A rehearsal costs nothing, nor does a provider that is on this machine by its row. The price of
+    the model that answered counts, if it is said and has one, else that of the model asked. A
+    server that is not the provider's own has prices only where it is known as that of one.
 
     Raises:
         ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
     """
-    if model.provider == OFFLINE.provider:
+    row = find_provider(model)
+    is_here = row is not None and is_on_this_machine(row.base_url)
+    if model.provider == OFFLINE.provider or (
+        is_here and (not server or is_on_this_machine(server))
+    ):
         return Decimal(0)
     names = filter(None, (served_model, model.name))
     prices = (_price(each, usage, model.provider, server) for each in names)

@@ -386,7 +386,9 @@ def ab(
     for each in prepared if budget and budget.cost is not None else ():
         if Spending().cost(each.model) is None:
             told = f"the budget names cost, and the price of {each.model} is not known"
-            raise ConfigurationError(f"arm {each.name}: {told}; prices need {install('prices')}")
+            raise ConfigurationError(
+                f"arm {each.name}: {told}\nhint: {install('prices')} knows many"
+            )
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None
     if seed is None:

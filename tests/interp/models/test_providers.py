@@ -308,6 +308,16 @@ def test_a_server_that_is_known_has_the_prices_of_its_provider() -> None:
     assert price_of_reply(LUNA, usage, server="http://localhost:8000/v1") is None
 
 
+@pytest.mark.parametrize("server", ["", "http://127.0.0.1:9/v1", "https://far.example/v1"])
+def test_providers_on_this_machine_cost_nothing_unless_another_machine_answered(
+    server: str,
+) -> None:
+    usage, is_here = Usage(1000, 1000), "far" not in server
+    for name in ("Ollama/llama4", "LlamaCpp/qwen"):
+        found = price_of_reply(Model.parse(name), usage, server=server)
+        assert found == (0 if is_here else None)
+
+
 def test_without_the_extra_it_says_how_to_get_prices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "genai_prices", None)
     with pytest.raises(ConfigurationError, match=r"pip install .*\[prices\]"):
