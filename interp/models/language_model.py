@@ -13,8 +13,7 @@ from ..errors import ConfigurationError
 from ..json_text import Json
 from ..machine import Request
 from .chat import ChatCompletions
-from .reply_reading import read_reply
-from .typed_answers import words_of
+from .reply_reading import read_reply, words_of
 
 _CHAT: Final = ChatCompletions()
 

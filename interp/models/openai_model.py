@@ -27,11 +27,10 @@ from .chat import ChatCompletions
 from .connections import NETWORK, Server
 from .failures import awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, find_provider
-from .reply_reading import Reply, call_in_text, call_not_made
+from .reply_reading import Reply, call_in_text, call_not_made, words_of
 from .responses import Responses
 from .server_events import EventReader, is_crowded, json_or_problem
-from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
-from .wire import Piece, Reasoning, Wire
+from .wire import Piece, Reasoning, Wire, request_for_the_answer, streams_word_by_word
 
 T = TypeVar("T")
 _log = logging.getLogger("interp.model")

@@ -1,4 +1,4 @@
-"""Reads replies of models: completions and messages in either dialect.
+"""Reads replies of models: completions and messages in either dialect, and typed answers.
 
 Servers leave out, repeat and misspell much of what the protocol asks for. What can be understood
 is read; everything else is a ModelError. Nothing here does I/O.
@@ -12,21 +12,19 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Container, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from attrs import evolve
 
 from gram import Pattern
-from lenses_ext import tool_spec_name, view
+from lenses_ext import answer_schema, tool_spec_name, view
 from lenses_ext.language import wire_name
 
 from ..errors import ModelError, ValidationError
-from ..json_text import Json, json_or_text, write_json
-from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall, Usage
-from ..machine.contracts import read_arguments
+from ..json_text import Json, json_or_text, read_json, write_json
+from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall, Usage, contracts
 from ..secrets import without_keys
 from .failures import failed, quoted, reported_in
-from .typed_answers import with_its_answer
 
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 
@@ -131,10 +129,12 @@ def detect_tool_call(reply: object) -> tuple[str, dict[str, Json]] | None:
     ('sayHello', {'personName': 'Alice'})
     """
     try:
-        calls = _reply(reply).message.tool_calls
+        call = next(iter(_reply(reply).message.tool_calls), None)
     except ModelError as error:
         raise ValidationError(str(error)) from None
-    return (calls[0].name, read_arguments(calls[0].name, calls[0].arguments)) if calls else None
+    return (
+        None if call is None else (call.name, contracts.read_arguments(call.name, call.arguments))
+    )
 
 
 def _message(data: Mapping[str, Any], server: str | None) -> Message:
@@ -292,3 +292,73 @@ def call_not_made(request: Request, written: str) -> Reply:
             named = name or named
             arguments = json_text(given.get("arguments", given.get("parameters", {})))
     return Reply(Message(AssistantRole, "", [ToolCall("call_0", named, arguments)]))
+
+
+# --- answers of a declared type
+
+_THINKING: Final = re.compile(r"\s*+(?:<think(?:ing)?>|\[THINK\])")
+_THOUGHT: Final = re.compile(r"</think(?:ing)?>|\[/THINK\]")
+_FENCED: Final = re.compile(r"(?<!`)`{3,}+[\w-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
+_FENCED_WIDELY: Final = re.compile(r"(?<!`)`{3,}+[\w-]*+\s*+(.*)```", re.DOTALL)
+"""From the first fence to the last: a text in the JSON may have fences itself."""
+
+
+def with_its_answer(answer: Pattern, message: Message) -> Message:
+    """A reply with the JSON of its answer alone.
+
+    Fences and a model's thinking around the JSON are left out, and the object that wraps an answer
+    of another type. Of a text only the thinking is left out, unless the rest is JSON as a whole.
+    """
+    if message.tool_calls or message.refused:
+        return message
+    is_text = contracts.is_text_schema(answer_schema(answer))
+    said = (_text_in if is_text else _json_in)(message.content)
+    return contracts.unwrapped(answer, evolve(message, content=said))
+
+
+def words_of(request: Request, message: Message) -> str:
+    """What a reply says, to be shown: the answer itself where it is a text."""
+    if request.answer is None or not contracts.is_text_schema(answer_schema(request.answer)):
+        return message.content
+    return contracts.text_said(message.content)
+
+
+def _without_thinking(content: str) -> str:
+    """A reply without the thinking that it begins with."""
+    end = 0
+    while begun := _THINKING.match(content, end):
+        thought = _THOUGHT.search(content, begun.end())
+        if thought is None:
+            break
+        end = thought.end()
+    if not end and (thought := _THOUGHT.search(content)):  # some servers leave the first mark out
+        end = thought.end()
+    return content[end:]
+
+
+def _text_in(content: str) -> str:
+    text = _without_thinking(content)
+    fenced = _FENCED_WIDELY.fullmatch(text.strip())
+    if fenced and _is_json(fenced[1].strip()):
+        said = read_json(fenced[1])
+        if isinstance(said, str) or (isinstance(said, dict) and said.keys() == {contracts.WRAPPED}):
+            return fenced[1].strip()
+    return content if text == content else text.strip()
+
+
+def _json_in(content: str) -> str:
+    """The JSON text in a reply that may have something else around it, or all of it."""
+    if _is_json(content):
+        return content
+    text = _without_thinking(content).strip()
+    candidates = (pattern.findall(text) for pattern in (_FENCED_WIDELY, _FENCED))
+    fenced = [found[0].strip() for found in candidates if len(found) == 1]
+    return next(filter(_is_json, (text, *fenced)), content)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        read_json(text)
+    except ValueError:
+        return False
+    return True

@@ -15,19 +15,17 @@ from attrs import evolve, frozen
 
 from gram import Pattern
 from gram.errors import expect
-from lenses_ext import result_schema
+from lenses_ext import answer_schema, result_schema, tool_spec_name, view
 from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError, ModelError, ValidationError
 from ..files import File, is_address
-from ..json_text import Json, json_or_text
-from ..machine import FunctionRole, Message, Request, ToolCall
-from ..machine.contracts import has_strict_form, tool_to_json
+from ..json_text import Json, json_or_text, read_json, write_json
+from ..machine import FunctionRole, Message, Request, ToolCall, contracts
 from .providers import AnswerFormat, AnswerMode, Dialect, not_taken
-from .reply_reading import Reply, read_reply
+from .reply_reading import Reply, read_reply, words_of
 from .server_events import END
-from .typed_answers import answer_asked, without_answer_tool
 
 _log = logging.getLogger("interp.model")
 
@@ -167,11 +165,12 @@ def dumped(value: Json) -> str:
 @lru_cache
 def _tool_texts(dialect: Dialect, is_strict: bool) -> Callable[[Pattern], str]:
     """The JSON texts of tools, each kept as long as its tool."""
-    strict = is_strict and dialect != "functions"  # the older dialect has no strict functions
     forms = {"tools": "openai", "functions": "openai-functions", "responses": "openai-responses"}
 
     def text(tool: Pattern) -> str:
-        written = tool_to_json(tool, forms[dialect], strict=strict and has_strict_form(tool))
+        # the older dialect has no strict functions
+        strict = is_strict and dialect != "functions" and contracts.has_strict_form(tool)
+        written = contracts.tool_to_json(tool, forms[dialect], strict=strict)
         if dialect == "responses" and (result := result_schema(tool)) is not None:
             written["output_schema"] = result
         return dumped(written)
@@ -217,6 +216,75 @@ def arguments_sent(call: ToolCall) -> str:
 def ended_too_early() -> ModelError:
     """The error of a stream that ends before its reply does."""
     return ModelError("the stream ended before the reply was complete", retriable=True)
+
+
+# --- answers of a declared type: `AnswerMode` and `AnswerFormat` say how a server is asked for one
+
+_TOOL_NAME: Final = "final_answer"
+
+
+def answer_asked(
+    request: Request, mode: AnswerMode, form: AnswerFormat
+) -> tuple[dict[str, Json] | None, str, dict[str, Json] | None]:
+    """How a request asks for its typed answer: a format, words for the instruction, or a tool.
+
+    The words are for a model that takes no schema.
+    """
+    answer = request.answer
+    if answer is None or (request.tools and mode == "after_tools"):
+        return None, "", None
+    asked = contracts.response_format(answer)
+    schema = asked["json_schema"]["schema"]
+    if request.tools and mode == "as_tool":  # the tool that a model calls to give its answer
+        told = "Give the final answer. Call this once, when you need no other tool."
+        named = {"name": answer_tool_name(request), "description": told}
+        return None, "", {**named, "parameters": schema}
+    if form == "json_schema":
+        return asked, "", None
+    told = "Answer with one JSON object that is valid under this JSON Schema:"
+    return {"type": "json_object"}, f"\n\n{told}\n{write_json(schema)}", None
+
+
+def answer_tool_name(request: Request) -> str:
+    """The name of the answer's tool: one that no tool of the agent has."""
+    taken = {wire_name(view(tool_spec_name, tool)) for tool in request.tools}
+    names = (_TOOL_NAME + "_" * more for more in range(len(taken) + 1))
+    return next(name for name in names if name not in taken)
+
+
+def streams_word_by_word(request: Request, mode: AnswerMode) -> bool:
+    """Whether the words of a reply, shown as they come, are those of its answer."""
+    if request.answer is None:
+        return True
+    is_wrapped = answer_schema(request.answer).get("type") != "object"
+    return not is_wrapped and (not request.tools or mode == "with_tools")
+
+
+def request_for_the_answer(request: Request, message: Message) -> Request | None:
+    """The second request of ``after_tools``, or None where the reply is the answer or calls."""
+    if request.answer is None or not request.tools or message.tool_calls or message.refused:
+        return None
+    schema, said = answer_schema(request.answer), words_of(request, message)
+    try:
+        contracts.check(schema, said if contracts.is_text_schema(schema) else read_json(said))
+    except (ValueError, ValidationError):
+        return evolve(request, tools=())
+    return None
+
+
+def without_answer_tool(request: Request, message: Message) -> Message:
+    """A reply in which a call of the answer's tool is the answer, for ``as_tool``.
+
+    Beside calls of other tools it is left out: the model cannot know their results yet.
+    """
+    name = answer_tool_name(request)
+    answers = [call.arguments for call in message.tool_calls if call.name == name]
+    others = [call for call in message.tool_calls if call.name != name]
+    if not answers:
+        return message
+    if others:
+        return evolve(message, tool_calls=others)
+    return evolve(message, content=answers[0] or "{}", tool_calls=(), echo=None)
 
 
 # --- files: what a tool returned and cannot be sent is told in words, and the run goes on
