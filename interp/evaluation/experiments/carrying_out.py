@@ -6,7 +6,7 @@ import os
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from math import inf
@@ -33,7 +33,7 @@ from .chance import require_statistics
 from .comparing import crossed
 from .experiment import Experiment
 from .metrics import Metric, MetricLike, Trial, expect_known, fingerprint, read_metrics
-from .plan import Folder, Key, Plan, folder_of, make_plan, what_it_finds
+from .plan import Key, Plan, folder_of, make_plan, what_it_finds
 
 
 def _limit(_: object, attribute: Any, value: Any) -> None:
@@ -179,74 +179,52 @@ def shown(progress: bool | None, planned: int, done: int) -> Iterator[Callable[[
         yield advance
 
 
-@frozen
-class _Work:
-    """What has to run, and with what.
+def _run(
+    keys: Sequence[Key],
+    done: list[Trial],
+    trial_of: Callable[[Key], Awaitable[Trial]],
+    keep: Callable[[Trial], None],
+    budget: Budget,
+    jobs: int,
+    progress: bool | None,
+) -> str | None:
+    """Run those trials that are not done, in their order; each is kept when it has ended.
 
-    Attributes:
-        plan: the plan.
-        arms: the arms by name.
-        cases: the cases by name.
-        metrics: what to measure.
-        folder: where runs and results are kept; None for nowhere.
-        jobs: how many runs go on at once.
-        progress: how progress is shown, see `shown`.
-        budget: what all runs may take.
-        done: the trials that are done, in the order in which they ended.
+    A run begins where the budget allows for it and for those that go on, if they take as much as
+    the mean of the runs until now. Ctrl-C stops the runs that go on, whose records stay, and is
+    raised.
+
+    Returns:
+        Why no more run than did, or None.
     """
+    finished = {each.key for each in done}
+    left = [key for key in keys if key not in finished]
+    spent, running, used_up = sum(map(taken, done), Spent()), 0, None
+    began = monotonic() - 60 * (spent.minutes or 0.0) / jobs
 
-    plan: Plan
-    arms: Mapping[str, ReadyArm]
-    cases: Mapping[str, Case]
-    metrics: Sequence[Metric]
-    folder: Folder | None
-    jobs: int
-    progress: bool | None
-    budget: Budget
-    done: list[Trial]
+    async def run(key: Key) -> None:
+        nonlocal spent, running, used_up
+        now = evolve(spent, minutes=(monotonic() - began) / 60)
+        used_up = used_up or too_little(budget, now, 1 + running)
+        if used_up:
+            return
+        running += 1
+        trial = await trial_of(key)
+        running -= 1
+        spent += taken(trial)
+        keep(trial)
+        done.append(trial)
+        advance(trial)
 
-    def run(self, keys: Sequence[Key]) -> str | None:
-        """Run those trials that are not done, in their order; each is kept when it has ended.
-
-        A run begins where the budget allows for it and for those that go on, if they take as much
-        as the mean of the runs until now. Ctrl-C stops the runs that go on, whose records stay,
-        and is raised.
-
-        Returns:
-            Why no more run than did, or None.
-
-        Raises:
-            OSError, StoreError: a run cannot be recorded any more.
-        """
-        finished = {each.key for each in self.done}
-        left = [key for key in keys if key not in finished]
-        spent, running, used_up = sum(map(taken, self.done), Spent()), 0, None
-        began = monotonic() - 60 * (spent.minutes or 0.0) / self.jobs
-
-        async def run(key: Key) -> None:
-            nonlocal spent, running, used_up
-            now = evolve(spent, minutes=(monotonic() - began) / 60)
-            used_up = used_up or too_little(self.budget, now, 1 + running)
-            if used_up:
-                return
-            running += 1
-            trial = await _trial(self, key)
-            running -= 1
-            spent += taken(trial)
-            if self.folder:
-                self.folder.write(self.plan, trial)
-            self.done.append(trial)
-            advance(trial)
-
-        with shown(self.progress, len(keys), len(keys) - len(left)) as advance:
-            work_on(left, run, self.jobs)
-        return used_up
+    with shown(progress, len(keys), len(keys) - len(left)) as advance:
+        work_on(left, run, jobs)
+    return used_up
 
 
-async def _trial(work: _Work, key: Key) -> Trial:
-    name, repeat, arm = key
-    case, ready = work.cases[name], work.arms[arm]
-    address = work.folder.run_of(work.plan, key) if work.folder else None
+async def _trial(
+    ready: ReadyArm, case: Case, repeat: int, metrics: Sequence[Metric], address: Address | None
+) -> Trial:
+    """Run a case through an arm, or go on with its run that was interrupted."""
     spending, began, before = Spending(), monotonic(), 0.0
     response, failure, state, run = None, None, None, None
     try:
@@ -271,7 +249,7 @@ async def _trial(work: _Work, key: Key) -> Trial:
     seconds = before + monotonic() - began
     state = run.state if run else state
     trial = Trial(
-        arm=arm,
+        arm=ready.name,
         case=case,
         repeat=repeat,
         failure=failure,
@@ -287,7 +265,7 @@ async def _trial(work: _Work, key: Key) -> Trial:
         response=response,
         state=state,
     )
-    return evolve(trial, scores={metric.name: await metric.score(trial) for metric in work.metrics})
+    return evolve(trial, scores={metric.name: await metric.score(trial) for metric in metrics})
 
 
 def _log(address: Address) -> tuple[StoredRun, RecordedRun | None]:
@@ -404,17 +382,24 @@ def ab(
         folder.begin(plan)
     with folder.held() if folder else nullcontext():
         done = list(folder.read(plan)) if folder else []
-        ready_arms = {each.name: each for each in prepared}
-        how = folder, jobs, progress, budget or Budget(), done
-        work = _Work(plan, ready_arms, {each.name: each for each in given}, measured, *how)
+        by_name, named = {each.name: each for each in prepared}, {each.name: each for each in given}
+
+        async def trial_of(key: Key) -> Trial:
+            case, repeat, arm = key
+            address = folder.run_of(plan, key) if folder else None
+            return await _trial(by_name[arm], named[case], repeat, measured, address)
+
+        keep = partial(folder.write, plan) if folder else lambda _: None
+        limit = budget or Budget()
+        how = done, trial_of, keep, limit, jobs, progress
         if on_plan:
             on_plan(plan, tuple(done))
         try:
-            stopped = work.run(plan.pilot_keys)
+            stopped = _run(plan.pilot_keys, *how)
             if stopped is None and go_on and len(done) == len(plan.pilot_keys):
-                is_wanted = go_on(forecast(plan, done, work.budget, jobs))
+                is_wanted = go_on(forecast(plan, done, limit, jobs))
                 stopped = None if is_wanted else NOT_BEGUN
-            stopped = stopped or work.run(plan.order)
+            stopped = stopped or _run(plan.order, *how)
         except BaseException as error:  # says what is kept, and is raised again
             if folder:
                 runs = counted(len(plan.pilot_keys) + len(plan.keys), "run")
