@@ -202,8 +202,8 @@ class Row:
 
     source: Source
     span: Span
-    values: Mapping[str, Json]
-    spans: Mapping[str, Span]
+    values: Mapping[str, Json] = field(factory=dict)
+    spans: Mapping[str, Span] = field(factory=dict)
 
     @property
     def place(self) -> str:

@@ -22,7 +22,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from gram import Diagnostic, GramError, Pattern, Source, Span, write_value
 from gram.documents import decode, resolved
@@ -52,43 +52,29 @@ _DATA = ("json", "schema", "not")
 _Cell = tuple[str, Span]
 
 
-@frozen
-class Text:
-    """The text of a file, and what is wrong with it.
-
-    Attributes:
-        source: the text.
-        faults: what is wrong.
-    """
-
-    source: Source
-    faults: list[Diagnostic] = field(factory=list)
-
-    def refuse(self, code: str, message: str, span: Span, hint: str | None = None) -> None:
-        """Add a fault."""
-        fault = Diagnostic(code, "error", message, span=span, hint=hint, source=self.source)
-        self.faults.append(fault)
-
-
-def csv_rows(text: Text) -> Iterator[Row]:
+def csv_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
     """The rows of CSV; cells that are empty are left out, and rows without any text."""
-    lines = (cells for cells in _lines(text) if any(cell.strip() for cell, _ in cells))
+
+    def refuse(code: str, message: str, span: Span, hint: str | None = None) -> None:
+        faults.append(Row(source, span).fault(code, message, hint=hint))
+
+    lines = (cells for cells in _lines(source, faults) if any(cell.strip() for cell, _ in cells))
     head = next(lines, [])
     names = [cell.strip() for cell, _ in head]
     if len(names) == 1 and re.search("[;\t]", names[0]):  # as some spreadsheets write
-        text.refuse("not-commas", "the columns have to be separated by commas", head[0][1])
+        refuse("not-commas", "the columns have to be separated by commas", head[0][1])
         return
     for index, name in enumerate(names):
         if not name:
-            text.refuse("no-column-name", f"column {index + 1} has no name", head[index][1])
+            refuse("no-column-name", f"column {index + 1} has no name", head[index][1])
         elif names.index(name) < index:
-            text.refuse("duplicate-column", f"column {name} is there twice", head[index][1])
+            refuse("duplicate-column", f"column {name} is there twice", head[index][1])
     for cells in lines:
         whole = Span(cells[0][1].start, max(cells[-1][1].end, cells[0][1].start + 1))
         if len(cells) != len(names):
             found, named = counted(len(cells), "cell"), counted(len(names), "column")
             message = f"the row has {found}, and the first line names {named}"
-            text.refuse("wrong-row", message, whole, "put a cell that has a comma in quotes")
+            refuse("wrong-row", message, whole, "put a cell that has a comma in quotes")
             continue
         spans = {name: span for name, (cell, span) in zip(names, cells, strict=True) if cell}
         values: dict[str, Json] = {}
@@ -96,15 +82,15 @@ def csv_rows(text: Text) -> Iterator[Row]:
             try:
                 values |= {name: _value(name.removeprefix("not."), cell)} if cell else {}
             except ValueError as error:
-                text.refuse("not-json", f"{name} is not JSON: {error}", span)
+                refuse("not-json", f"{name} is not JSON: {error}", span)
         for name in [*values]:
             column, dot, below = name.partition(".")
             if dot and column in ("not", "json") and isinstance(values.get(column, {}), dict):
                 if below in values.get(column, {}):
-                    text.refuse("duplicate-column", f"{column} says {below} already", spans[name])
+                    refuse("duplicate-column", f"{column} says {below} already", spans[name])
                 spans.setdefault(column, spans[name])
                 values[column] = {**values.get(column, {}), below: values.pop(name)}
-        yield Row(text.source, whole, values, spans)
+        yield Row(source, whole, values, spans)
 
 
 def _value(column: str, cell: str) -> Json:
@@ -124,9 +110,9 @@ def _value(column: str, cell: str) -> Json:
     return json_or_text(cell) if column.startswith(("max_", "json.")) else cell
 
 
-def _lines(text: Text) -> Iterator[list[_Cell]]:
+def _lines(source: Source, faults: list[Diagnostic]) -> Iterator[list[_Cell]]:
     """The cells of each line; a cell whose quotes are not closed ends the reading."""
-    content = text.source.text
+    content = source.text
     at = int(content.startswith("\ufeff"))  # spreadsheets write one
     cells: list[_Cell] = []
     while at < len(content):
@@ -135,7 +121,7 @@ def _lines(text: Text) -> Iterator[list[_Cell]]:
         if not cell or not end:
             hint = "double each quote in a cell that is in quotes"
             message = "a quote that is not closed, or text after one"
-            text.refuse("not-csv", message, Span(at, at + 1), hint)
+            faults.append(Row(source, Span(at, at + 1)).fault("not-csv", message, hint=hint))
             return
         quoted = cell["quoted"]
         shown = cell["plain"] if quoted is None else quoted.replace('""', '"')
@@ -153,15 +139,14 @@ def _lines(text: Text) -> Iterator[list[_Cell]]:
 CASE = "Case"
 
 
-def gram_rows(text: Text) -> Iterator[Row]:
+def gram_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
     """The rows of a gram file: first what holds for all cases, if it says so, then the cases.
 
     Raises:
         GramDecodeError: the text is not gram.
     """
-    document = parse_program(text.source.text, text.source.filename)
-    source = document.source
-    head = Row(source, Span(0, 0), {}, {})
+    document = parse_program(source.text, source.filename)
+    source, head = document.source, Row(document.source, Span(0, 0))
     if document.header is not None:
         head = _row_of_pattern(source, document.header, [])
     named = {key: head.values[key] for key in ("program", "agent") if key in head.values}
@@ -171,13 +156,13 @@ def gram_rows(text: Text) -> Iterator[Row]:
         yield evolve(head, values=named)
     for pattern in document.patterns:
         if CASE in pattern.value.labels:
-            yield _row_of_pattern(source, pattern, text.faults)
+            yield _row_of_pattern(source, pattern, faults)
             continue
         for label in sorted(pattern.value.labels):
             if near := did_you_mean(label, [CASE]):
                 message = f"the label {label} is not {CASE}"
                 fault = Diagnostic.of("unknown-label", message, pattern, "labels", hint=near)
-                text.faults.append(fault)
+                faults.append(fault)
 
 
 def _row_of_pattern(source: Source, pattern: Pattern, faults: list[Diagnostic]) -> Row:
@@ -205,10 +190,10 @@ def _row_of_pattern(source: Source, pattern: Pattern, faults: list[Diagnostic]) 
     return Row(source, span_of(), values, spans)
 
 
-def jsonl_rows(text: Text) -> Iterator[Row]:
+def jsonl_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
     """The rows of JSON Lines; blank lines are left out."""
     start = 0
-    for line in text.source.text.split("\n"):
+    for line in source.text.split("\n"):
         shown = line.lstrip("\ufeff \t").rstrip()
         at = start + len(line) - len(line.lstrip("\ufeff \t"))
         start += len(line) + 1
@@ -221,13 +206,14 @@ def jsonl_rows(text: Text) -> Iterator[Row]:
             at += min(getattr(error, "pos", 0), len(shown) - 1)
             place = Span(at, at + 1) if at > span.start else span
             hint = "write each case as one JSON object on one line"
-            text.refuse("not-json", f"not JSON: {getattr(error, 'msg', error)}", place, hint)
+            told = f"not JSON: {getattr(error, 'msg', error)}"
+            faults.append(Row(source, place).fault("not-json", told, hint=hint))
         else:
             if isinstance(value, dict):
-                yield Row(text.source, span, value, dict(_spans(shown, span.start)))
+                yield Row(source, span, value, dict(_spans(shown, span.start)))
             else:
-                message = f"a case must be a JSON object, found {shown[:20]}"
-                text.refuse("not-an-object", message, span)
+                told = f"a case must be a JSON object, found {shown[:20]}"
+                faults.append(Row(source, span).fault("not-an-object", told))
 
 
 def _spans(text: str, offset: int) -> Iterator[tuple[str, Span]]:
@@ -344,7 +330,7 @@ def _text(value: Json) -> str:
     raise ValueError(f"must be a text that is not empty, found {shown(value)}")
 
 
-_FORMS: Mapping[str, Callable[[Text], Iterable[Row]]] = {
+_FORMS: Mapping[str, Callable[[Source, list[Diagnostic]], Iterable[Row]]] = {
     ".jsonl": jsonl_rows,
     ".csv": csv_rows,
     ".gram": gram_rows,
@@ -395,24 +381,24 @@ def case_faults(source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _read(source: Source) -> tuple[tuple[Case, ...], list[Diagnostic]]:
-    text, rows = Text(source), list[Row]()
+    faults, rows, whole = list[Diagnostic](), list[Row](), Row(source, Span(0, 0))
     if read := _FORMS.get(Path(source.filename or "").suffix.lower()):
-        rows = list(read(text))
+        rows = list(read(source, faults))
         if rows and rows[0].values and set(rows[0].values) <= _OF_ALL:
             head, *others = rows
             for index, each in enumerate(others):
                 values, spans = {**head.values, **each.values}, {**head.spans, **each.spans}
                 others[index] = evolve(each, values=values, spans=spans)
             rows = others
-        if not rows and not text.faults:
+        if not rows and not faults:
             hint = "a case has at least an input"
-            text.refuse("no-cases", "there are no cases in the file", Span(0, 0), hint)
+            faults.append(whole.fault("no-cases", "there are no cases in the file", hint=hint))
     else:
         message = f"the ending of the file is not one of {', '.join(_FORMS)}"
         hint = "write each case as a JSON object on a line of its own, in a file .jsonl"
-        text.refuse("unknown-form", message, Span(0, 0), hint)
-    cases = _named([made for row in rows if (made := case_of(row, text.faults))], text.faults)
-    each_once = dict.fromkeys(text.faults)  # what is wrong for all cases is said once
+        faults.append(whole.fault("unknown-form", message, hint=hint))
+    cases = _named([made for row in rows if (made := case_of(row, faults))], faults)
+    each_once = dict.fromkeys(faults)  # what is wrong for all cases is said once
     return cases, sorted(each_once, key=lambda each: each.span or Span(0, 0))
 
 

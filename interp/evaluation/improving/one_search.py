@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import asdict, evolve, field, frozen, validators
 
@@ -77,62 +77,37 @@ class Proposal:
     cost: float | None = None
 
 
-class Journal:
-    """The folder of a search.
+Begun: TypeAlias = tuple[str, int, list[Proposal]]
+"""The id of a search, the seed that draws what it draws, and what was proposed in it."""
+
+
+def _begun(folder: Path, subject: str) -> Begun | None:
+    """What was done in the folder of a search; None where nothing was begun.
 
     Args:
-        path: the folder, which need not be there yet.
+        folder: the folder, which need not be there yet.
         subject: a hash of what is searched: the program, the paths, the cases and the settings.
-        drawn: an id and a seed for a search that begins.
-
-    Attributes:
-        id: the id of the search.
-        seed: draws what the search draws.
-        proposals: what was proposed before.
 
     Raises:
-        OSError, GramDecodeError: the folder cannot be read or written.
+        OSError, GramDecodeError: the folder cannot be read.
         ValidationError: another search is in it.
     """
-
-    def __init__(self, path: Path, subject: str, drawn: tuple[str, int]) -> None:
-        self.path = path
-        self.id, self.seed = drawn
-        self.proposals: list[Proposal] = []
-        self._subject = subject
-        if not (file := path / FILE).exists():
-            return
-        patterns = entries_of(file)
-        if not patterns:
-            raise ValidationError(f"{file}: no search is in it; name another folder")
-        read = Reader(patterns[0], "Search", ("id", "seed", "subject"))
-        if read.text("subject") != subject:
-            raise ValidationError(
-                f"{path}: another search is in this folder, of another program, other paths, "
-                "cases or settings; name another folder"
-            )
-        self.id, self.seed = read.text("id"), read.number("seed")
-        self.proposals = [read_entry(each, "Proposal", Proposal) for each in patterns[1:]]
-
-    def begin(self) -> None:
-        """Make the folder, where that was not done; raises OSError where it cannot be made."""
-        if not (self.path / FILE).exists():
-            self.path.mkdir(parents=True, exist_ok=True)
-            told = {"id": self.id, "seed": self.seed, "subject": self._subject}
-            line = pattern_line(entry("Search", told))
-            write_atomically(self.path / FILE, f"{line}\n", private=True)
-
-    def add(self, proposal: Proposal) -> None:
-        """Keep a proposal; raises OSError where it cannot be written."""
-        told = asdict(proposal, recurse=False) | {"refused": proposal.refused or None}
-        add_to_file(self.path / FILE, pattern_line(entry("Proposal", told)))
-        self.proposals.append(proposal)
+    if not (file := folder / FILE).exists():
+        return None
+    if not (patterns := entries_of(file)):
+        raise ValidationError(f"{file}: no search is in it; name another folder")
+    read = Reader(patterns[0], "Search", ("id", "seed", "subject"))
+    if read.text("subject") != subject:
+        raise ValidationError(
+            f"{folder}: another search is in this folder, of another program, other paths, "
+            "cases or settings; name another folder"
+        )
+    proposals = [read_entry(each, "Proposal", Proposal) for each in patterns[1:]]
+    return read.text("id"), read.number("seed"), proposals
 
 
 class OneSearch:
     """Runs candidates, asks the proposer, chooses, and tests the best one.
-
-    What was done before is read from the journal.
 
     Args:
         changeable: what may change.
@@ -140,12 +115,11 @@ class OneSearch:
         metric: what is measured.
         cases: all cases.
         ask: asks the proposer.
-        journal: the folder of the search.
+        folder: the folder of the search.
+        begun: what was done in it before.
         looks: the file of looks.
-        budget: what it may take, or None.
-        tries: how many changes are proposed, at most.
+        budget, tries, tell: as of `improve`.
         options: other arguments of `ab`.
-        tell: is called with what is done.
 
     Raises:
         ValidationError: the last set can show nothing, or the budget has too few runs.
@@ -158,7 +132,8 @@ class OneSearch:
         metric: Metric,
         cases: tuple[Case, ...],
         ask: Ask,
-        journal: Journal,
+        folder: Path,
+        begun: Begun,
         looks: Looks,
         budget: Budget | None,
         tries: int,
@@ -166,18 +141,19 @@ class OneSearch:
         tell: Callable[[str], None],
     ) -> None:
         self._changeable, self._arm, self._metric, self._ask = changeable, arm, metric, ask
-        self._journal, self._looks, self._options, self._tell = journal, looks, options, tell
+        self._folder, (self._id, self._seed, self._proposals) = folder, begun
+        self._looks, self._options, self._tell = looks, options, tell
         self._cases = {each.name: each for each in searching.alike_together(cases)}
         sets = searching.Sets.of(cases)
         # A search that has looked at the last set is closed: nothing new is proposed then.
-        last, before, self._is_closed = looks.before(sets.last, journal.id)
+        last, before, self._is_closed = looks.before(sets.last, self._id)
         searching.expect_power(sets, last)
         self._sets, self._look = evolve(sets, last=last), before + 1
         self._leaks = Leaks(cases, changeable.program.patterns)
         self._most = max(_SHORTEST, 2 * sum(map(len, changeable.texts.values())))
         self._reserved = (searching.FINALISTS + 1) * len(sets.choosing) + 2 * len(last)
         one_candidate = 2 * len(sets.search) + self._reserved
-        self._budget, self._tries = budget or Budget(), max(tries, len(journal.proposals))
+        self._budget, self._tries = budget or Budget(), max(tries, len(self._proposals))
         runs = self._budget.runs or len(sets.search) * (1 + tries) + self._reserved
         if runs < one_candidate:
             raise ValidationError(
@@ -209,7 +185,7 @@ class OneSearch:
     def affords(self, runs: int) -> bool:
         """Whether the budget has so many runs left, beside those of choosing and deciding."""
         if self._is_closed:
-            return self._asked < len(self._journal.proposals)
+            return self._asked < len(self._proposals)
         return self._too_little(runs + self._reserved) is None
 
     # --- searching, choosing, testing
@@ -233,7 +209,7 @@ class OneSearch:
         after = self._changeable.with_texts(texts or start)
         if texts is not None:
             experiment, verdict = self._tested(start, texts)
-        refused = tuple(each.refused for each in self._journal.proposals if each.refused)
+        refused = tuple(each.refused for each in self._proposals if each.refused)
         counts = self._look, self._spent, self._asked, refused, folder
         return Improvement(verdict, reason, program, after, texts, experiment, *counts)
 
@@ -267,7 +243,7 @@ class OneSearch:
 
     def _chosen(self, start: Candidate, search: Search[Candidate]) -> tuple[Candidate | None, str]:
         """The texts that are chosen; None, and why, where none are."""
-        names, rng = [each.name for each in self._sets.search], Random(self._journal.seed)
+        names, rng = [each.name for each in self._sets.search], Random(self._seed)
         pool = search(start, names, self, self._tries, rng)
         done = counted(len(pool) - 1, "candidate")
         self._tell(f"{done} did well enough to be run on all cases for search; {self._spent}")
@@ -285,7 +261,7 @@ class OneSearch:
     def _tested(self, start: Candidate, texts: Candidate) -> tuple[Experiment, searching.Verdict]:
         """One look at the last set."""
         digests = tuple(sorted({digest_of(each) for each in self._sets.last}))
-        look = Look(self._journal.id, digests, str(self._changeable.program.filename))
+        look = Look(self._id, digests, str(self._changeable.program.filename))
         self._look = self._looks.take(look) + 1
         names = [each.name for each in self._sets.last]
         folder = f"last-{self._candidates.index(texts)}"
@@ -330,8 +306,8 @@ class OneSearch:
             [self._cases[each] for each in cases],
             {name: evolve(self._arm, program=each) for name, each in programs.items()},
             [self._metric],
-            seed=self._journal.seed,
-            out=self._journal.path / folder,
+            seed=self._seed,
+            out=self._folder / folder,
             budget=budget,
             **self._options,
         )
@@ -341,11 +317,11 @@ class OneSearch:
     def propose(self, parent: Tried[Candidate], failing: Sequence[str]) -> Candidate | None:
         """Ask for a change of a candidate; None where what came cannot be a candidate."""
         number = self._number(parent.candidate)
-        if self._asked < len(self._journal.proposals):
-            proposal = self._journal.proposals[self._asked]
+        if self._asked < len(self._proposals):
+            proposal = self._proposals[self._asked]
         else:
             metric, program = self._metric.name, self._changeable.with_texts(parent.candidate)
-            refusals = [each.refused for each in self._journal.proposals if each.refused]
+            refusals = [each.refused for each in self._proposals if each.refused]
             question = Question(
                 "\n".join(each.text for each in program.documents.values()),
                 dict(parent.candidate),  # a function may change what it is given
@@ -355,10 +331,12 @@ class OneSearch:
             )
             took = f"{self._spent.runs:g} of at most {self._budget.runs:g} runs are done"
             self._tell(f"change {self._asked + 1} is proposed; {took}")
-            answer, spent = self._ask(question, self._journal.path / "proposals.db")
+            answer, spent = self._ask(question, self._folder / "proposals.db")
             texts, refused = self._judged(parent.candidate, answer)
             proposal = Proposal(number, texts, refused, spent.tokens, spent.cost)
-            self._journal.add(proposal)
+            told = asdict(proposal, recurse=False) | {"refused": refused or None}
+            add_to_file(self._folder / FILE, pattern_line(entry("Proposal", told)))
+            self._proposals.append(proposal)
         self._asked += 1
         self._spent += Spent(proposal.tokens, proposal.cost)
         return proposal.texts
@@ -477,7 +455,7 @@ def improve(
     plan = make_plan([prepared], [measured], given, primary=measured.name, repeats=1, seed=0)
     texts = [each.text for each in read.documents.values()]
     subject = short_hash("\0".join([plan.hash, *texts, *sorted(changeable.places)]))
-    drawn = secrets.token_hex(8), secrets.randbelow(2**31) if seed is None else abs(seed)
+    drawn = secrets.randbelow(2**31) if seed is None else abs(seed)
     if looks is None and isinstance(cases, str | os.PathLike):
         looks = Path(cases).with_name(f"{Path(cases).name}.looks.gram")
     elif looks is None:
@@ -487,10 +465,15 @@ def improve(
     temporary = TemporaryDirectory(prefix="gram-improve-") if out is None else nullcontext(out)
     with temporary as name:
         folder = Path(name)
-        journal, ledger = Journal(folder, subject, drawn), Looks(Path(looks or folder / _LOOKS))
-        how = journal, ledger, budget, tries, options, tell
+        before, ledger = _begun(folder, subject), Looks(Path(looks or folder / _LOOKS))
+        begun = before or (secrets.token_hex(8), drawn, [])
+        how = folder, begun, ledger, budget, tries, options, tell
         one = OneSearch(changeable, arm, measured, given, ask, *how)
-        journal.begin()
+        if before is None:
+            folder.mkdir(parents=True, exist_ok=True)
+            told = {"id": begun[0], "seed": begun[1], "subject": subject}
+            line = pattern_line(entry("Search", told))
+            write_atomically(folder / FILE, f"{line}\n", private=True)
         with holding(ledger.file):  # it can be written
             pass
         with holding(folder / FILE, wait=False, private=True):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import GramDecodeError, Source, loads_one
+from gram import Diagnostic, GramDecodeError, Source, loads_one
 from interp import Case, File, ValidationError, save_context
 from interp.evaluation import ExpectedCall, read_cases
-from interp.evaluation.cases.reading import Text, csv_rows, jsonl_rows
+from interp.evaluation.cases.reading import csv_rows, jsonl_rows
 from interp.machine import AssistantRole, Message, UserRole
 
 PROGRAM = '[a:Agent {instruction: "Greet", model: "Offline/rehearsal"}]\n'
@@ -253,11 +253,11 @@ cells = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str
 def test_csv_is_read_as_it_was_written(rows: list[list[str]]) -> None:
     text = io.StringIO()
     csv.writer(text).writerows([["a", "b", "c"], *rows])
-    source = Text(Source(text.getvalue()))
+    faults: list[Diagnostic] = []
 
-    read = list(csv_rows(source))
+    read = list(csv_rows(Source(text.getvalue()), faults))
 
-    assert (source.faults, [list(row.values.values()) for row in read]) == ([], rows)
+    assert (faults, [list(row.values.values()) for row in read]) == ([], rows)
     for row in read:
         spans = [text.getvalue()[span.start : span.end] for span in row.spans.values()]
         assert [each[1:-1].replace('""', '"') if each[:1] == '"' else each for each in spans] == [
@@ -276,11 +276,11 @@ values = st.recursive(
 @given(st.lists(st.dictionaries(texts, values, max_size=3), max_size=3), st.booleans())
 def test_values_of_json_lines_are_found_where_they_are(rows: list[Any], ascii_only: bool) -> None:
     text = "\n".join(json.dumps(row, ensure_ascii=ascii_only) for row in rows)
-    source = Text(Source(text))
+    faults: list[Diagnostic] = []
 
-    read = list(jsonl_rows(source))
+    read = list(jsonl_rows(Source(text), faults))
 
-    assert (source.faults, [row.values for row in read]) == ([], rows)
+    assert (faults, [row.values for row in read]) == ([], rows)
     for row in read:
         for key, span in row.spans.items():
             assert json.loads(text[span.start : span.end]) == row.values[key]
