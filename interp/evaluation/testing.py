@@ -11,7 +11,7 @@ import re
 import socket
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -82,12 +82,6 @@ class Recording:
         stem = self.path and self.path.name.removesuffix(SUFFIX)
         path = self.path and self.path.with_name(f"{stem}+{name}{SUFFIX}")
         return Recording(path, self.mode, self.hint)
-
-    def around_judge(
-        self, rubric: int, options: BeginOptions
-    ) -> AbstractContextManager[BeginOptions]:
-        """The same as `around` for the run of the judge of a rubric, by its number from 0."""
-        return self.beside(f"judge{rubric + 1}").around(options)
 
     @contextmanager
     def around(self, options: BeginOptions) -> Iterator[BeginOptions]:
@@ -468,7 +462,9 @@ async def run_case(
     if response:
         verdicts = {}
         if case.rubrics and judge:
-            verdicts = await judge.verdicts(case, response, recording.around_judge)
+            verdicts = await judge.verdicts(
+                case, response, lambda n, chosen: recording.beside(f"judge{n + 1}").around(chosen)
+            )
         failures = failures_of(Seen(case, response, checks, seconds, cost, verdicts))
     return RunResult(response, failures, error, seconds, cost, recording.run)
 

@@ -14,7 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from interp.cli.commands.test import CaseRun, Planned
-    from interp.evaluation.testing import AgentUnderTest, CaseResult, RunsOfTest
+    from interp.evaluation.testing import AgentUnderTest, RunsOfTest
 
 CASES = (".cases.jsonl", ".cases.csv", ".cases.gram")
 """How the names of files end whose cases are tests."""
@@ -50,25 +50,22 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterator[CaseItem]:
         """Read the file, and find what is wrong with it."""
+        from click import ClickException
+
+        from gram import GramError
         from interp.cli.commands.test import read_case_run
 
         words = self.config.getini("gram_test")
         if "--offline" not in words:
             words = ["--recordings", self.config.getoption("--gram-recordings"), *words]
-        run = read_case_run([*words, str(self.path)])
+        try:
+            run = read_case_run([*words, str(self.path)])
+        except (GramError, OSError, ClickException) as error:
+            raise self.CollectError(str(error)) from None
         for case in run.expecting_nothing():
             self.warn(pytest.PytestWarning(f"{case.place}: any answer passes {case.name}"))
         for planned in run.planned[str(self.path)]:
             yield CaseItem.from_parent(self, name=planned.case.name, run=run, planned=planned)
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What is wrong with the file, without lines of ours."""
-        from click import ClickException
-
-        from gram import GramError
-
-        is_ours = isinstance(excinfo.value, GramError | OSError | ClickException)
-        return str(excinfo.value) if is_ours else super().repr_failure(excinfo)
 
 
 class CaseItem(pytest.Item):
@@ -81,34 +78,19 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the case and judge its run."""
+        from interp.cli.commands.test import shown_run
         from interp.concurrency import waited_for
 
         result = waited_for(partial(self._run.result, self._planned))
         if not result.is_passed:
-            raise NotAsExpectedError(result)
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What is not as expected, and the run."""
-        from interp.cli.commands.test import shown_run
-
-        if not isinstance(excinfo.value, NotAsExpectedError):
-            return super().repr_failure(excinfo, style)
-        result = excinfo.value.result
-        return "\n".join([f"{result.case.place}:", *result.messages, "", shown_run(result)])
+            told = [f"{result.case.place}:", *result.messages, "", shown_run(result)]
+            pytest.fail("\n".join(told), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The place of the case."""
         row = self._planned.case.row
         line = row.source.position(row.span.start)[0] - 1 if row else None
         return self.path, line, self.name
-
-
-class NotAsExpectedError(Exception):
-    """The run of a case is not what it expects."""
-
-    def __init__(self, result: CaseResult) -> None:
-        super().__init__(result)
-        self.result = result
 
 
 @pytest.fixture
