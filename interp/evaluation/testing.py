@@ -437,14 +437,7 @@ async def run_case(
 ) -> RunResult:
     """Run a case and judge its run; a run that fails is a result too.
 
-    Args:
-        case: the case.
-        agent: the agent that it is for.
-        library: the implementations of the agent's tools.
-        checks: the user's functions by name.
-        recording: where the run is recorded or replayed.
-        judge: what judges rubrics.
-        **options: see `interp.run`, but for `watch`.
+    The options are those of `interp.run`, but for ``watch``.
     """
     response, error, spending, began = None, None, Spending(), monotonic()
     chosen = cast(BeginOptions, {**options, "watch": spending.count})
@@ -479,10 +472,7 @@ def junit_xml(
 ) -> str:
     """The results as JUnit XML: a suite for each file, a case that was not run as skipped.
 
-    Args:
-        cases: the cases of each file.
-        results: what became of those that were run.
-        shown: the run of a case that did not pass, as text.
+    Of a case that did not pass, ``shown`` gives the run as text.
     """
     of_cases = {id(each.case): each for each in results}
     root = ET.Element("testsuites", name="gram test")

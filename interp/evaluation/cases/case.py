@@ -213,14 +213,7 @@ class Row:
     def fault(
         self, code: str, message: str, column: str | None = None, hint: str | None = None
     ) -> Diagnostic:
-        """A fault at a column, or at the row itself.
-
-        Args:
-            code: the name of the rule.
-            message: what is wrong.
-            column: the column that is wrong, or None.
-            hint: how to mend it.
-        """
+        """A fault at a column, or at the row itself; ``code`` names the rule."""
         span = self.spans.get(column, self.span) if column else self.span
         return Diagnostic(code, "error", message, span=span, hint=hint, source=self.source)
 
@@ -362,14 +355,7 @@ class Case:
         return self.row.place if self.row else ""
 
     def fault(self, code: str, message: str, column: str, hint: str | None = None) -> Diagnostic:
-        """A fault of the case, at one of its columns.
-
-        Args:
-            code: the name of the rule.
-            message: what is wrong.
-            column: the column that is wrong.
-            hint: how to mend it.
-        """
+        """A fault of the case, at one of its columns; ``code`` names the rule."""
         if self.row:
             return self.row.fault(code, message, column, hint)
         return Diagnostic(code, "error", f"case {self.name}: {message}", hint=hint)

@@ -232,12 +232,7 @@ _PART: Final = re.compile(rf"(not)[._ -]*({'|'.join(READERS)})|(not)_()|(json)\.
 
 
 def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
-    """The case of a row, its name empty if it has none; None if something is wrong with it.
-
-    Args:
-        row: the row.
-        faults: gets everything that is wrong with it.
-    """
+    """The case of a row, its name empty if it has none; None if something is wrong with it."""
     cells: dict[str, Any] = {}
     columns: dict[str, Json] = {}
     found: list[Diagnostic] = []
@@ -359,12 +354,7 @@ def read_cases(path: PathLike) -> tuple[Case, ...]:
 
 
 def cases_in(source: Source) -> tuple[Case, ...]:
-    """The cases in the text of a file; see `read_cases`.
-
-    Raises:
-        GramDecodeError: the ending of its name is .gram and it is not gram.
-        ValidationError: it has no cases, or something is wrong with them.
-    """
+    """The cases in the text of a file; see `read_cases`."""
     cases, faults = _read(source)
     if faults:
         raise ValidationError.of(faults)

@@ -155,11 +155,9 @@ class Scenario:
         return machine.start(self.program, given, self.context, **self.asked, **self.options).state
 
     def handler(self, model: Handler | None, tools: ToolLibrary | None) -> Handler:
-        """The handler that answers its effects.
+        """The handler that answers its effects; with a model, results are held by arguments.
 
-        Args:
-            model: who is asked, instead of its replies; results are then held by arguments.
-            tools: what is run: instead of its results, or beside a model where there are none.
+        The tools are run instead of its results, or beside a model where there are none.
         """
         if model is None:
             events = _answers(self.spots, ())
@@ -175,12 +173,7 @@ class Scenario:
 
 
 def scenario_of(run: RecordedRun, *, with_replies: bool) -> Scenario:
-    """The scenario of a recorded run.
-
-    Args:
-        run: the run.
-        with_replies: whether its replies are held fixed; else a model is asked.
-    """
+    """The scenario of a recorded run, in which its replies are held fixed or a model is asked."""
     context = run.first.run
     changes = {"model": context.model, "settings": dict(context.settings)}
     options = {

@@ -65,11 +65,9 @@ def minimal(
     names, as an arrow with its nodes, and items at the same index of arrays of the same length.
 
     Args:
-        value: the value, of which it holds.
-        holds: whether it holds of a smaller one; False for a value that cannot be.
+        holds: whether it holds of a smaller value; False for one that cannot be.
         fields: the classes of ours that have parts.
-        held: the properties of patterns, and the attributes of those classes, that stay as they
-            are.
+        held: the properties of patterns, and attributes of those classes, that stay as they are.
     """
     parts = _Parts(fields, held)
     while True:

@@ -162,14 +162,9 @@ class ReadyArm:
 def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
     """Make an arm ready to run, or say what is wrong with it; nothing runs.
 
-    Args:
-        name: its name.
-        arm: the arm, complete.
-        cases: the cases, which may name a program.
-
     Raises:
         OSError, GramDecodeError: the file of its program cannot be read.
-        ValidationError: its program is not valid, or it has none.
+        ValidationError: its program is not valid, or neither it nor the cases name one.
         ToolBindingError: its tools do not bind.
         ConfigurationError: its model cannot be asked.
     """

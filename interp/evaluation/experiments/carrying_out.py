@@ -124,14 +124,7 @@ def too_little(budget: Budget, spent: Spent, more: float) -> str | None:
 
 
 def forecast(plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> list[str]:
-    """What the runs that are left will take, as the pilot says, and what they can find, in words.
-
-    Args:
-        plan: the plan.
-        pilot: the trials of its pilot, which ran each arm once on each of its cases.
-        budget: what the experiment may take.
-        jobs: how many runs go on at once.
-    """
+    """What the runs that are left will take, as the pilot says, and what they can find."""
     left, runs = len(plan.keys), counted(len(plan.keys), "run")
     notes, amounts = [f"what {runs} will take is not known: there is no pilot"], Spent(runs=left)
     if pilot:
@@ -152,13 +145,7 @@ def forecast(plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> l
 
 @contextmanager
 def shown(progress: bool | None, planned: int, done: int) -> Iterator[Callable[[Trial], None]]:
-    """A progress bar, and what is to be called with each trial that has ended.
-
-    Args:
-        progress: whether there is one; None for one where standard error is a terminal.
-        planned: how many trials the plan has.
-        done: how many are done already.
-    """
+    """A progress bar, and what is to be called with each trial that has ended."""
     if progress is None:
         progress = sys.stderr is not None and sys.stderr.isatty()
     if not progress:
@@ -458,15 +445,7 @@ def prepare(
     checks: Checks,
     judge: RubricJudge | None,
 ) -> tuple[list[ReadyArm], tuple[Metric, ...], RubricJudge | None]:
-    """Arms that are ready, metrics and the judge; what can be refused is refused here.
-
-    Args:
-        cases: the cases.
-        arms: the arms.
-        metrics: what is measured.
-        checks: the functions that cases name.
-        judge: what judges their rubrics; by default one with the model of the first arm.
-    """
+    """Arms that are ready, metrics and the judge; what can be refused is refused here."""
     require_checks(cases, checks)
     prepared = [ready(name, arm, cases) for name, arm in arms.items()]
     if any(each.rubrics for each in cases):

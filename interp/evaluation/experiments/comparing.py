@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import chain, combinations, product
 from math import inf, prod, sqrt
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import Factory, evolve, frozen
 
@@ -149,13 +149,9 @@ def estimate(
     """What an arm scores, with an interval.
 
     Args:
-        arm: the name of the arm.
-        metric: the name of the metric.
-        scores: its scores.
-        is_rate: whether they are all 0 or 1.
+        is_rate: whether the scores are all 0 or 1.
         seed: draws the cases for the bootstrap.
         least: the least that a score can be.
-        clusters: which cluster each case is of.
     """
     means = [fmean(row) for row in scores]
     value = fmean(means)
@@ -189,13 +185,9 @@ def compare(
     The signs of the cases of a cluster are flipped together, and whole clusters are drawn.
 
     Args:
-        metric: the name of the metric.
-        baseline: the name of the baseline and its scores.
-        other: the name of the other arm and its scores, for the same cases.
+        baseline, other: the name and the scores of each, for the same cases.
         is_rate: whether all scores are 0 or 1.
-        better: whether higher or lower scores are better.
         seed: draws signs and cases.
-        clusters: which cluster each case is of.
     """
     (first_name, first), (second_name, second) = baseline, other
     # Sums of whole numbers are exact, so that equal cases are equal.
@@ -307,12 +299,7 @@ MOST_ARMS = 1_000
 def crossed(
     arms: Mapping[str, Arm], factors: Mapping[str, Mapping[str, Arm]]
 ) -> tuple[dict[str, Arm], dict[str, Levels]]:
-    """The arms of a matrix, and the levels of each.
-
-    Args:
-        arms: the arms; several are the levels of a first factor, ``arm``.
-        factors: what each level of each factor changes, by name; the first level of each is what
-            the others are compared with.
+    """The arms of a matrix, and the levels of each; see `ab`.
 
     Raises:
         ArgumentError: a factor has fewer than two levels, two arms get the same name, or there are
@@ -363,21 +350,19 @@ class Contrast:
     factors: tuple[str, ...] = ()
     name: str = ""
 
-    def rows(self, scores: Mapping[str, Scores]) -> tuple[Scores, Scores]:
-        """The scores of both groups: a row for each case."""
+    def compared(self, metric: str, scores: Mapping[str, Scores], **how: Any) -> Comparison:
+        """The comparison of the groups in a metric, not corrected yet; ``how`` as in `compare`.
+
+        The groups of a pair differ by half of what a pair is: how much more one effect is at the
+        other level.
+        """
 
         def averaged(arms: Sequence[str]) -> Scores:
             groups = zip(*(scores[arm] for arm in arms), strict=True)
             return [[*chain.from_iterable(rows)] for rows in groups]
 
-        return averaged(self.minus), averaged(self.plus)
-
-    def of(self, found: Comparison) -> Comparison:
-        """The comparison of the groups as one of factors.
-
-        The groups of a pair differ by half of what a pair is: how much more one effect is at the
-        other level.
-        """
+        sides = (self.baseline, averaged(self.minus)), (self.arm, averaged(self.plus))
+        found = compare(metric, *sides, **how)
         if len(self.factors) == 2:
             twice = {name: 2 * getattr(found, name) for name in ("difference", "deviation")}
             ends = found.interval and Interval(2 * found.interval.low, 2 * found.interval.high)
@@ -386,12 +371,7 @@ class Contrast:
 
 
 def contrasts_of(arms: Sequence[str], levels: Mapping[str, Levels]) -> tuple[Contrast, ...]:
-    """What is compared: each arm with the first, or the effects of factors and of their pairs.
-
-    Args:
-        arms: the names of the arms.
-        levels: the levels of each arm; empty where there are no factors.
-    """
+    """What is compared: each arm with the first, or the effects of factors and of their pairs."""
     if not levels:
         first, *others = arms
         return tuple(Contrast(first, each, (first,), (each,)) for each in others)
@@ -451,8 +431,7 @@ def pass_rate(cases: Sequence[Case], passed: Scores) -> Estimate:
     """How often runs pass, with an interval for cases like these.
 
     Args:
-        cases: the cases.
-        passed: a row for each of them, in it 1 for each run that passed, and else 0.
+        passed: a row for each case, in it 1 for each run that passed, and else 0.
     """
     clusters = clusters_of(cases)
     return estimate("", "passed", passed, is_rate=True, seed=_SEED, clusters=clusters)

@@ -19,7 +19,7 @@ from ...json_text import Json
 from ...machine import Usage
 from . import comparing
 from .chance import ALPHA, POWER, cases_needed, smallest_p
-from .comparing import Comparison, Estimate, clusters_of, compare, estimate
+from .comparing import Comparison, Estimate, clusters_of, estimate
 from .metrics import MEASURES, Trial, score_of
 from .plan import Plan, PlannedMetric, before_running
 from .report import fragment, json_of, text_of, write_report
@@ -79,9 +79,7 @@ class Experiment:
         for metric, is_rate, scores in self._measured():
             how = self._how | {"is_rate": is_rate, "better": metric.better}
             for each in self.plan.contrasts if metric in self.plan.metrics else ():
-                minus, plus = each.rows(scores)
-                sides = (each.baseline, minus), (each.arm, plus)
-                found.append(each.of(compare(metric.name, *sides, **how)))
+                found.append(each.compared(metric.name, scores, **how))
         return comparing.corrected(found)
 
     def comparison(self, metric: str | None = None, arm: str | None = None) -> Comparison:
@@ -296,7 +294,7 @@ def _readings(found: Comparison, alpha: float) -> Iterator[str]:
         )
     if not found.is_rate:
         return
-    needed = [(each, needed_for(found, each, alpha)) for each in (0.05, 0.1, 0.2)]
+    needed = [(each, _needed_for(found, each, alpha)) for each in (0.05, 0.1, 0.2)]
     told = [f"{cases} for {100 * each:g} points" for each, cases in needed if cases is not None]
     if told:
         yield (
@@ -305,8 +303,8 @@ def _readings(found: Comparison, alpha: float) -> Iterator[str]:
         )
 
 
-def needed_for(found: Comparison, difference: float, alpha: float = ALPHA) -> int | None:
-    """How many cases a difference needs, where cases vary as in a comparison; see `cases_needed`.
+def _needed_for(found: Comparison, difference: float, alpha: float) -> int | None:
+    """How many cases a difference needs, where cases vary as in a comparison.
 
     Where few cases differ, that is no proof that few would; at least one more is assumed to.
     """

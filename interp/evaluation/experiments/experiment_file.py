@@ -65,12 +65,7 @@ def edit_at(path: str, value: Value) -> Edit:
 
 
 class WrittenExperiment:
-    """What a file says.
-
-    Args:
-        document: the file.
-        tools: the libraries that arms may name; None for any.
-        own_metrics: what else `metrics` and `primary` may name; None for any.
+    """What a file says; without ``tools`` and ``own_metrics`` it may name any.
 
     Attributes:
         options: the arguments of `ab`; metrics that are files are their paths.

@@ -257,12 +257,7 @@ _OURS = {__name__, f"{__package__}.judging"}
 
 
 def passed(checks: Checks, judge: RubricJudge | None = None) -> Metric:
-    """Whether a run is what its case expects.
-
-    Args:
-        checks: the user's functions by name.
-        judge: what judges rubrics, the same for all arms.
-    """
+    """Whether a run is what its case expects."""
 
     async def measure(trial: Trial) -> Score:
         assert trial.response
@@ -347,14 +342,7 @@ def read_metrics(
     declared: Callable[[], Mapping[str, Json]],
     judge: RubricJudge | None = None,
 ) -> tuple[Metric, ...]:
-    """Make metrics of names, metrics and functions.
-
-    Args:
-        given: the names, metrics and functions.
-        cases: the cases that they will measure.
-        checks: the user's functions that cases name.
-        declared: gives the schema of the answer that the agents declare.
-        judge: what judges the rubrics of cases.
+    """Make metrics of names, metrics and functions; ``declared`` gives the schema of the answer.
 
     Raises:
         ArgumentError: something is no metric, or two have the same name.

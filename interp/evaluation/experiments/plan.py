@@ -61,13 +61,10 @@ T = TypeVar("T")
 
 
 def entry(label: str, told: Mapping[str, Any], elements: Iterable[Pattern] = ()) -> Pattern:
-    """A pattern that says something; equal things are equal texts.
+    """A pattern whose properties say something; equal things are equal texts.
 
-    Args:
-        label: its label.
-        told: its properties, without those that are None; what is no text, number, true or false
-            becomes JSON, but for tagged strings.
-        elements: its elements.
+    What is None is left out. What is no text, number, true or false becomes JSON, but for tagged
+    strings.
     """
     properties = {key: _property(value) for key, value in told.items() if value is not None}
     return Pattern(gram.Subject("", {label}, properties), elements)
@@ -89,12 +86,7 @@ def _plain(value: Any) -> Any:
 
 
 def entries_of(file: Path) -> tuple[Pattern, ...]:
-    """The whole lines of a file of entries; none where there is no file.
-
-    Raises:
-        OSError: it cannot be read.
-        GramDecodeError: it is not gram.
-    """
+    """The whole lines of a file of entries; none where there is no file."""
     if not file.exists():
         return ()
     content = file.read_bytes()
@@ -103,12 +95,7 @@ def entries_of(file: Path) -> tuple[Pattern, ...]:
 
 
 def read_entry(pattern: Pattern, label: str, make: Callable[..., T]) -> T:
-    """What `entry` wrote.
-
-    Args:
-        pattern: the entry.
-        label: the label that it must have.
-        make: makes it, of what its properties say.
+    """What ``make`` makes of the properties of an entry.
 
     Raises:
         ValidationError: it is something else; the fault has its place.
@@ -257,11 +244,7 @@ def make_plan(
 
 
 def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:
-    """Read a plan.
-
-    Args:
-        patterns: the plan as gram.
-        has_hash: whether it must have its hash, as a written one does.
+    """Read a plan; one that was written must have its hash.
 
     Raises:
         ValidationError: it is not a plan, it was edited, or another version wrote it; the fault
@@ -366,11 +349,7 @@ _PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs.db"
 
 @frozen
 class Folder:
-    """The folder of an experiment.
-
-    Attributes:
-        path: the folder.
-    """
+    """The folder of an experiment; its methods raise OSError where it cannot be used."""
 
     path: Path
 
@@ -384,8 +363,7 @@ class Folder:
 
         Raises:
             OSError: there is no such folder, or it cannot be read.
-            GramDecodeError: it is not gram.
-            ValidationError: there is none, it is not a plan, or it was edited.
+            GramDecodeError, ValidationError: there is none, or it was edited.
         """
         file, patterns = self.path / _PLAN, tuple[Pattern, ...]()
         if self.has_plan or not self.path.is_dir():
@@ -395,11 +373,7 @@ class Folder:
         return plan_from_patterns(patterns, has_hash=True)
 
     def begin(self, plan: Plan) -> None:
-        """Make the folder and write the plan, before anything runs.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Make the folder and write the plan, before anything runs."""
         self.path.mkdir(parents=True, exist_ok=True)
         gram.write_atomically(self.path / _PLAN, plan.text, private=True)
         (self.path / _RESULTS).touch(0o600)
@@ -416,11 +390,7 @@ class Folder:
         return Address(str(self.path / _RUNS), run)
 
     def write(self, plan: Plan, trial: Trial) -> None:
-        """Add a trial to the results.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Add a trial to the results."""
         told = entry("Trial", trial.to_json())
         signed = _marked(told, "digest", _digest(told, plan))
         records.add_to_file(self.path / _RESULTS, records.pattern_line(signed))
@@ -429,8 +399,7 @@ class Folder:
         """The trials that are done.
 
         Raises:
-            OSError: the results cannot be read.
-            GramDecodeError: they are not gram.
+            OSError, GramDecodeError: the results cannot be read.
             ValidationError: they were edited, or are not this plan's; the fault has its place.
         """
         cases = {each.name: each for each in (*plan.cases, *plan.pilot)}
@@ -525,14 +494,7 @@ def what_it_finds(plan: Plan) -> Iterator[str]:
 
 
 def _sizes(cases: int, runs: int, alpha: float, *, is_rate: bool) -> dict[str, float | None]:
-    """What is found, by what has to be assumed of the cases.
-
-    Args:
-        cases: how many cases there are.
-        runs: how many runs of a case are averaged.
-        alpha: how often what is alike may be found to differ.
-        is_rate: whether the metric is yes or no.
-    """
+    """What is found, by what has to be assumed of the cases; ``runs`` of a case are averaged."""
     if not is_rate:
         words = "in standard deviations of the cases' differences"
         return {words: findable(cases, deviation=1.0, alpha=alpha)}

@@ -168,12 +168,7 @@ _ANSWERS: Final = ("expected", "contains", "json", "calls")
 
 
 class Leaks:
-    """Finds parts of cases that the program did not have.
-
-    Args:
-        cases: all cases, of every set.
-        program: the patterns of the program.
-    """
+    """Finds parts of cases, of every set, that the program did not have."""
 
     def __init__(self, cases: Iterable[Case], program: Iterable[Pattern]) -> None:
         self._runs: dict[str, str] = {}
@@ -321,11 +316,7 @@ says."""
 
 
 def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
-    """How a proposer is asked.
-
-    Args:
-        given: the proposer.
-        arm: the program as it is run, whose model is asked where none is named.
+    """How a proposer is asked; where none is named, the model of the arm.
 
     Raises:
         ConfigurationError: it is the offline model, which proposes nothing.

@@ -84,10 +84,6 @@ Begun: TypeAlias = tuple[str, int, list[Proposal]]
 def _begun(folder: Path, subject: str) -> Begun | None:
     """What was done in the folder of a search; None where nothing was begun.
 
-    Args:
-        folder: the folder, which need not be there yet.
-        subject: a hash of what is searched: the program, the paths, the cases and the settings.
-
     Raises:
         OSError, GramDecodeError: the folder cannot be read.
         ValidationError: another search is in it.
@@ -110,14 +106,8 @@ class OneSearch:
     """Runs candidates, asks the proposer, chooses, and tests the best one.
 
     Args:
-        changeable: what may change.
         arm: the program as it is run.
-        metric: what is measured.
-        cases: all cases.
-        ask: asks the proposer.
-        folder: the folder of the search.
-        begun: what was done in it before.
-        looks: the file of looks.
+        begun: what was done in the folder before.
         budget, tries, tell: as of `improve`.
         options: other arguments of `ab`.
 
@@ -191,12 +181,7 @@ class OneSearch:
     # --- searching, choosing, testing
 
     def carried_out(self, search: Search[Candidate], folder: Path | None) -> Improvement:
-        """Search, choose and test.
-
-        Args:
-            search: the way to search.
-            folder: the folder that stays, or None.
-        """
+        """Search, choose and test; ``folder`` is the one that stays, or None."""
         program, start = self._changeable.program, dict(self._changeable.texts)
         texts, experiment = None, None
         verdict: searching.Verdict = "not shown to be better"

@@ -321,13 +321,9 @@ def can_show_anything(cases: int) -> bool:
 
 
 def leaves_room(passed: int, cases: int, last: int) -> bool:
-    """Whether a program fails often enough that a gain can be shown.
+    """Whether a program that passes so many cases fails often enough that a gain can be shown.
 
-    Args:
-        passed: the cases for search and choosing that the program passes.
-        cases: the number of these.
-        last: the number of cases of the last set; of them fail at most as many as fits what was
-            seen (the limit of Wilson's interval of 95 %).
+    Of the last set fail at most as many as fits that (the limit of Wilson's interval of 95 %).
     """
     return can_show_anything(floor(last * wilson(cases - passed, cases).high))
 
@@ -363,14 +359,9 @@ def before_spending(sets: Sets, look: int, metric: Metric, budget: Budget) -> It
 
 
 def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
-    """Refuse a search whose last set could not show even the largest gain.
+    """Refuse a search whose last set could not show even the largest gain, or with an empty set.
 
-    Args:
-        sets: the cases.
-        unspent: those of the last set that have not decided too often.
-
-    Raises:
-        ValidationError: it could not, or a set is empty.
+    Of the last set, the ``unspent`` cases have not decided too often.
     """
     units = len({digest_of(each) for each in unspent})
     if can_show_anything(units):
@@ -421,11 +412,10 @@ class Looks:
     file: Path
 
     def before(self, cases: Iterable[Case], search: str) -> tuple[tuple[Case, ...], int, bool]:
-        """What is known of earlier looks.
+        """The cases that may decide once more, and what is known of earlier looks at them.
 
-        Returns:
-            The cases that may decide once more, how often one of them has in earlier searches, and
-            whether this search has looked at them."""
+        How often one of them has decided in earlier searches, and whether this search has looked.
+        """
         looks, count = self._read(search)
         unspent = tuple(each for each in cases if count[digest_of(each)] < LOOKS)
         most = max((count[digest_of(each)] for each in unspent), default=0)
@@ -434,11 +424,8 @@ class Looks:
     def take(self, look: Look) -> int:
         """Write a look, in the place of what was written of the same search.
 
-        Returns:
-            How often one of its cases has decided before.
-
-        Raises:
-            ValidationError: that is too often: other searches were quicker.
+        How often one of its cases has decided before is returned; ValidationError where that is
+        too often, since other searches were quicker.
         """
         with holding(self.file) as held:
             looks, count = self._read(look.search)
