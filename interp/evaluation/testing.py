@@ -151,7 +151,7 @@ def file_name(name: str) -> str:
     """A name of a test or case as one of a file, without its ending.
 
     Letters, digits and ``_ . -`` are kept. Names that would become the same one get a part of a
-    hash each. Known keys are replaced.
+    hash each.
 
     >>> file_name("greets-Alice"), file_name("a/b")
     ('greets-Alice', 'a-b-c14cddc0')

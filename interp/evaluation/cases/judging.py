@@ -352,10 +352,6 @@ def built_in_judge() -> Pattern:
     return loads_one(files(__package__).joinpath("judge.gram").read_text("utf-8"))
 
 
-Recorded: TypeAlias = Callable[[int, BeginOptions], AbstractContextManager[BeginOptions]]
-"""Gives the options with which the judge is run for a rubric, of which it is given the number."""
-
-
 def judge_of(program: ProgramLike) -> Pattern:
     """The agent of a program that judges; it declares the type of its verdict."""
     is_named = isinstance(program, str) and re.fullmatch(r"[\w.-]+/\S+", program)
@@ -439,14 +435,14 @@ class RubricJudge:
         return cast(BeginOptions, {**self.options, "model": self.model})
 
     async def verdicts(
-        self, case: Case, response: AgentResponse, recorded: Recorded | None = None
+        self,
+        case: Case,
+        response: AgentResponse,
+        recorded: Callable[[int, BeginOptions], AbstractContextManager[BeginOptions]] | None = None,
     ) -> dict[str, Finding]:
         """What the judge finds, by rubric.
 
-        Args:
-            case: the case.
-            response: the response that is judged.
-            recorded: where the runs of the judge are recorded or replayed; None for nowhere.
+        With ``recorded``, its run for the rubric of a number has the options that this gives.
         """
         rubrics, found = dict.fromkeys(case.rubrics), {}
         if self.is_rehearsed:

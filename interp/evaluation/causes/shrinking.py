@@ -47,15 +47,11 @@ V = TypeVar("V")
 Place: TypeAlias = tuple[_Path, bool, Any]
 """Where a part is: its path, whether the value may be without it, and what it is a part of."""
 
-Fields: TypeAlias = Mapping[type, Collection[str]]
-"""Which attributes of classes have parts that may go; the attributes themselves stay."""
-
 
 def minimal(
     value: V,
     holds: Callable[[V], bool],
     *,
-    fields: Fields = {},  # noqa: B006  # it is only read
     held: Collection[str] = (),
 ) -> V:
     """A smallest value of which something holds: without any one part more, it does not.
@@ -66,10 +62,9 @@ def minimal(
 
     Args:
         holds: whether it holds of a smaller value; False for one that cannot be.
-        fields: the classes of ours that have parts.
-        held: the properties of patterns, and attributes of those classes, that stay as they are.
+        held: the properties of patterns, and attributes of `FIELDS`, that stay as they are.
     """
-    parts = _Parts(fields, held)
+    parts = _Parts(held)
     while True:
         before, depth, left = value, 1, list[Place]()
         while level := list(parts.of(value, depth)):
@@ -128,14 +123,14 @@ class _Word(str):
 
 
 class _Parts:
-    def __init__(self, fields: Fields, held: Collection[str]) -> None:
-        self.fields, self.held = fields, held
+    def __init__(self, held: Collection[str]) -> None:
+        self.held = held
 
     def of(self, value: object, depth: int) -> Iterator[Place]:
         """The places of the parts that are so deep."""
         for key, part in self._opened(value)[0].items():
             if depth == 1:
-                yield (key,), type(value) not in self.fields, value
+                yield (key,), type(value) not in FIELDS, value
             else:
                 for path, may_go, whole in self.of(part, depth - 1):
                     yield (key, *path), may_go, whole
@@ -152,7 +147,7 @@ class _Parts:
 
     def _opened(self, value: Any) -> tuple[Mapping[Any, Any], Callable[[Mapping[Any, Any]], Any]]:
         """The parts of a value by their keys, and what makes one of those that are left."""
-        if names := self.fields.get(type(value)):
+        if names := FIELDS.get(type(value)):
             own = {name: getattr(value, name) for name in names if name not in self.held}
             return own, lambda left: evolve(value, **left)
         match value:
@@ -187,12 +182,12 @@ def _pieces(text: str) -> list[str]:
     return [_Word(each) if lines != pieces or len(each.split()) < 2 else each for each in pieces]
 
 
-FIELDS: Final[Fields] = {
+FIELDS: Final[Mapping[type, Collection[str]]] = {
     Scenario: tuple(fields_dict(Scenario)),
     Spot: ("says", "arguments", "result", "inside", "nodes"),
     Message: ("content",),
 }
-"""What has parts that may go."""
+"""The classes of ours with attributes whose parts may go; the attributes themselves stay."""
 
 HELD: Final = frozenset({"given", "attachments", "context", "asked", "instruction", "description"})
 """What the recorded replies answer, which is held fixed with them."""
@@ -230,10 +225,6 @@ class Shrunk:
     replies_held: bool
 
 
-Progress: TypeAlias = Callable[[Shrunk], None]
-"""Is called with the smallest run so far, whenever there is a smaller one."""
-
-
 def shrink(
     run: RecordedRun | PathLike,
     while_: Check | None = None,
@@ -245,7 +236,7 @@ def shrink(
     repeats: int | None = None,
     at_least: int | None = None,
     runs: int = MOST_RUNS,
-    progress: Progress | None = None,
+    progress: Callable[[Shrunk], None] | None = None,
 ) -> Shrunk:
     """Find a smallest run that fails as a recorded one does.
 
@@ -296,7 +287,7 @@ def shrink(
         same = "a check has to say the same of the same run"
         raise ReplayError(kept.placed(f"it fails, and then not: {oracle.why}; {same}"))
     with suppress(_SpentError):
-        minimal(whole, oracle.fails, fields=FIELDS, held=ASKED if live else HELD)
+        minimal(whole, oracle.fails, held=ASKED if live else HELD)
         is_minimal = True
     return oracle.shrunk(is_minimal=is_minimal)
 
@@ -318,7 +309,7 @@ class _Oracle:
     repeats: int
     at_least: int
     most: int
-    progress: Progress | None
+    progress: Callable[[Shrunk], None] | None
     known: set[bytes] = field(factory=set)
     runs: int = 0
     requests: int = 0

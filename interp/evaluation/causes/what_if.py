@@ -142,9 +142,6 @@ class WhatIf:
 Outcome: TypeAlias = Literal["right", "wrong", "ended"]
 """What a continuation came to; it ends where a call has no recorded result and no stand-in."""
 
-Progress: TypeAlias = Callable[[Outcome], None]
-"""Is called with each continuation that is over."""
-
 _CALL: Final = (machine.ToolReturned, machine.CallFailed)
 _CHANGED: Final[Mapping[str, tuple[type[Event], ...]]] = {
     "result": _CALL,
@@ -252,7 +249,7 @@ def what_if(
     dialect: Dialect | None = None,
     tools: LibraryLike = None,
     jobs: int = 4,
-    progress: Progress | None = None,
+    progress: Callable[[Outcome], None] | None = None,
 ) -> WhatIf:
     """Let a recorded run go on many times, unchanged and with a change, and compare the two.
 

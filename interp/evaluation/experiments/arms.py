@@ -23,7 +23,7 @@ from ...models import OFFLINE, AnyModel, Dialect, LanguageModel, ScriptedModel, 
 from ...programs import models_of, the_agent
 from ...running import Run, RunOptions, begin
 from ...shown import short_repr
-from ...tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of, with_agents
+from ...tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of
 from ..cases import Case
 
 Program: TypeAlias = Union[ProgramLike, str, "os.PathLike[str]"]
@@ -122,11 +122,6 @@ class ReadyArm:
         if isinstance(given, Model | str):
             return given if isinstance(given, Model) else Model.parse(given)
         return next(iter(models_of(self.agent)), OFFLINE)  # a workflow of tools asks none
-
-    @property
-    def program(self) -> Pattern:
-        """The agent as it is run: with the agents of the library that implement its tools."""
-        return with_agents(self.agent, self.library, match=self.arm.match or "full")
 
     @property
     def where(self) -> RunOptions:

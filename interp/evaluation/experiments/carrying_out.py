@@ -26,7 +26,7 @@ from ...execution import Spending
 from ...history.records import PathLike, RecordedRun
 from ...history.stores import Address, StoredRun, store_of_a_run
 from ...machine import Usage
-from ...tools import is_from_outside
+from ...tools import is_from_outside, with_agents
 from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_arms, ready
 from .chance import require_statistics
@@ -452,6 +452,8 @@ def prepare(
         judge = judge or RubricJudge(model=prepared[0].model, options=prepared[0].where)
         judge.check()
     measured = read_metrics(metrics, cases, checks, lambda: declared_answer(prepared), judge)
-    programs = [each.program for each in prepared]
+    programs = [
+        with_agents(each.agent, each.library, match=each.arm.match or "full") for each in prepared
+    ]
     require_tools((each, programs) for each in cases)
     return prepared, measured, judge

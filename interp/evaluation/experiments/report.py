@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from attrs import asdict
@@ -25,6 +25,7 @@ from .comparing import Comparison, Estimate, Scores, clusters_of, factors_of, pa
 if TYPE_CHECKING:
     from .experiment import Experiment
     from .metrics import Score, Trial
+    from .plan import Key
 
 
 def text_of(experiment: Experiment) -> str:
@@ -187,25 +188,13 @@ _MOST_DIFFERING = 200
 _LONGEST = 500  # characters of an answer
 
 
-Links: TypeAlias = dict[tuple[str, int, str], str]
-"""Where the page of a run is, by the key of its trial."""
-
-
-def report(experiment: Experiment, links: Links | None = None) -> str:
-    """The experiment as a page that loads nothing.
-
-    Known keys are replaced in each text before it becomes a part of the page, so that a key that is
-    a word of HTML spoils no page.
-
-    Args:
-        experiment: the experiment.
-        links: the pages that it links to.
-    """
+def report(experiment: Experiment, links: Mapping[Key, str] = {}) -> str:
+    """The experiment as a page that loads nothing; ``links`` are the pages of runs, by trial."""
     plan = experiment.plan
     title = " × ".join(factors_of(plan.levels)) or " or ".join(plan.arms)
     summary = element("summary", "as it was written before the first run")
     written = element("details", summary, element("pre", plan.text))
-    body = [*_body(experiment), *_differing(experiment, links or {})]
+    body = [*_body(experiment), *_differing(experiment, links)]
     return page(title, *body, element("h2", "Plan"), written)
 
 
@@ -271,7 +260,7 @@ def _bar(found: Estimate | Comparison) -> Interval:
     return Interval(label, *(by * each for each in (value, ends.low, ends.high)))
 
 
-def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
+def _differing(experiment: Experiment, links: Mapping[Key, str]) -> Iterator[Content]:
     if not experiment.is_complete:
         return
     groups = experiment.differing()
@@ -316,7 +305,7 @@ def write_report(experiment: Experiment, file: Path) -> None:
     Raises:
         OSError: a file cannot be written.
     """
-    links: Links = {}
+    links: dict[Key, str] = {}
     if not file.exists() or file.is_file():
         folder = file.with_name(f"{file.stem}.runs")
         for trial in chain.from_iterable(experiment.differing()[:_MOST_DIFFERING]):

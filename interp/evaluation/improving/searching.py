@@ -49,8 +49,6 @@ from ..experiments.metrics import MEASURES, short_hash, texts
 from ..experiments.plan import entries_of, entry, read_entry
 from .changes import Candidate, diff_of
 
-SetName: TypeAlias = Literal["search", "choosing", "last"]
-
 
 def digest_of(case: Case) -> str:
     """A short text that is the same for cases that ask the same, or are of one cluster."""
@@ -68,7 +66,7 @@ def alike_together(cases: Sequence[Case]) -> tuple[Case, ...]:
     )
 
 
-def set_of(case: Case) -> SetName:
+def set_of(case: Case) -> Literal["search", "choosing", "last"]:
     """The set that a case is in.
 
     The last set decides, and what it can show grows with its cases: it gets half of them. A fifth
@@ -95,10 +93,9 @@ class Sets:
     @classmethod
     def of(cls, cases: Iterable[Case]) -> Sets:
         """The sets of cases."""
-        by_name: dict[SetName, list[Case]] = {"search": [], "choosing": [], "last": []}
-        for each in cases:
-            by_name[set_of(each)].append(each)
-        return cls(*map(tuple, by_name.values()))
+        pairs = [(set_of(each), each) for each in cases]
+        names = ("search", "choosing", "last")
+        return cls(*(tuple(each for name, each in pairs if name == own) for own in names))
 
 
 C = TypeVar("C")
@@ -226,14 +223,42 @@ def search_with_gepa(
     if find_spec("gepa") is None:
         raise ConfigurationError(f"this way to search needs a library: {install('gepa')}")
     import gepa.api
+    from gepa.core.adapter import EvaluationBatch
 
-    adapter: Any = _Adapter(world, tries)
+    asked = rounds = 0
+
+    def has_ended() -> bool:
+        """Whether enough was asked; rounds whose small trial has no failure ask nothing."""
+        nonlocal rounds
+        rounds += 1
+        return asked >= tries or rounds > 10 * tries or not world.affords(len(cases))
+
+    def evaluate(batch: list[str], candidate: Candidate, capture_traces: bool = False) -> Any:
+        scores = [*world.measure(candidate, batch).values()]
+        return EvaluationBatch(outputs=batch, scores=scores, trajectories=batch)
+
+    def failing(_: Candidate, found: Any, paths: list[str]) -> dict[str, list[dict[str, str]]]:
+        """The cases that failed, by their names: their runs are read by who proposes."""
+        pairs = zip(found.trajectories, found.scores, strict=True)
+        rows = [{"case": name} for name, score in pairs if score is not True]
+        return dict.fromkeys(paths, rows)
+
+    def propose(candidate: Candidate, data: Mapping[str, Any], _: list[str]) -> dict[str, str]:
+        """A change; the candidate itself, which is no better, where none came."""
+        nonlocal asked
+        asked += 1
+        names = {each["case"]: None for rows in data.values() for each in rows}
+        return dict(world.propose(Tried(candidate, {}), [*names]) or candidate)
+
+    adapter: Any = SimpleNamespace(
+        evaluate=evaluate, make_reflective_dataset=failing, propose_new_texts=propose
+    )
     found: Any = gepa.api.optimize(
         dict(start),
         trainset=list(cases),
         valset=list(cases),
         adapter=adapter,
-        stop_callbacks=lambda _: adapter.has_ended(len(cases)),
+        stop_callbacks=lambda _: has_ended(),
         logger=SimpleNamespace(log=lambda _: None),  # what has to be known is told by who searches
         seed=rng.randrange(2**31),
     )
@@ -241,49 +266,6 @@ def search_with_gepa(
         Tried(candidate, {cases[number]: score for number, score in scores.items()})
         for candidate, scores in zip(found.candidates, found.val_subscores, strict=True)
     ]
-
-
-class _Adapter:
-    """What ``gepa.GEPAAdapter`` asks for; its data are the names of cases."""
-
-    def __init__(self, world: World[Candidate], tries: int) -> None:
-        self.world = world
-        self.tries = tries
-        self.asked = self.rounds = 0
-
-    def has_ended(self, cases: int) -> bool:
-        """Whether enough was asked; rounds whose small trial has no failure ask nothing."""
-        self.rounds += 1
-        is_enough = self.asked >= self.tries or self.rounds > 10 * self.tries
-        return is_enough or not self.world.affords(cases)
-
-    def evaluate(
-        self, batch: list[str], candidate: dict[str, str], capture_traces: bool = False
-    ) -> Any:
-        """Run a candidate on cases."""
-        from gepa.core.adapter import EvaluationBatch
-
-        scores = [*self.world.measure(candidate, batch).values()]
-        return EvaluationBatch(outputs=batch, scores=scores, trajectories=batch)
-
-    def make_reflective_dataset(
-        self, candidate: dict[str, str], eval_batch: Any, components_to_update: list[str]
-    ) -> Mapping[str, Sequence[Mapping[str, str]]]:
-        """The cases that failed, by their names: their runs are read by who proposes."""
-        pairs = zip(eval_batch.trajectories, eval_batch.scores, strict=True)
-        failing = [{"case": name} for name, score in pairs if score is not True]
-        return dict.fromkeys(components_to_update, failing)
-
-    def propose_new_texts(
-        self,
-        candidate: dict[str, str],
-        reflective_dataset: Mapping[str, Sequence[Mapping[str, str]]],
-        components_to_update: list[str],
-    ) -> dict[str, str]:
-        """Ask for a change; the candidate itself, which is no better, where none came."""
-        self.asked += 1
-        failing = {each["case"]: None for rows in reflective_dataset.values() for each in rows}
-        return dict(self.world.propose(Tried(candidate, {}), [*failing]) or candidate)
 
 
 LOOKS: Final = 5
