@@ -350,19 +350,23 @@ class Contrast:
     factors: tuple[str, ...] = ()
     name: str = ""
 
+    def rows(self, scores: Mapping[str, Scores]) -> tuple[Scores, Scores]:
+        """The scores of both groups: a row for each case."""
+
+        def averaged(arms: Sequence[str]) -> Scores:
+            groups = zip(*(scores[arm] for arm in arms), strict=True)
+            return [[*chain.from_iterable(rows)] for rows in groups]
+
+        return averaged(self.minus), averaged(self.plus)
+
     def compared(self, metric: str, scores: Mapping[str, Scores], **how: Any) -> Comparison:
         """The comparison of the groups in a metric, not corrected yet; ``how`` as in `compare`.
 
         The groups of a pair differ by half of what a pair is: how much more one effect is at the
         other level.
         """
-
-        def averaged(arms: Sequence[str]) -> Scores:
-            groups = zip(*(scores[arm] for arm in arms), strict=True)
-            return [[*chain.from_iterable(rows)] for rows in groups]
-
-        sides = (self.baseline, averaged(self.minus)), (self.arm, averaged(self.plus))
-        found = compare(metric, *sides, **how)
+        minus, plus = self.rows(scores)
+        found = compare(metric, (self.baseline, minus), (self.arm, plus), **how)
         if len(self.factors) == 2:
             twice = {name: 2 * getattr(found, name) for name in ("difference", "deviation")}
             ends = found.interval and Interval(2 * found.interval.low, 2 * found.interval.high)
