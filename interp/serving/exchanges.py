@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from .. import execution, machine
 from ..concurrency import call_in_thread
@@ -27,85 +27,60 @@ _BUSY: Final = 1.0  # seconds after which a client may ask again
 _SILENCE: Final = 15.0  # seconds after which a comment says that the stream lives
 
 
-class Reply(Protocol):
-    """Writes what a client sees of a run while it goes on, as texts that are sent to it."""
-
-    def begun(self) -> Iterator[str]:
-        """The run has begun."""
-
-    def said(self, text: str) -> Iterator[str]:
-        """The model says some words."""
-
-    def parted(self) -> Iterator[str]:
-        """What was said is not all: calls of tools come, or another answer."""
-
-    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
-        """A tool or an agent inside was called, or has answered."""
+News: TypeAlias = tuple[Any, ...]
+"""What a client sees of a run: its kind, which is a method of replies, and what that method takes;
+``("silent",)`` after a while without anything."""
 
 
-R = TypeVar("R", bound=Reply)
-
-
-class Exchange(Generic[R]):
+class Exchange:
     """A run for one request, in a task of its own.
 
     Args:
         begin: begins the run, or takes it up; a State is of one that waits or has ended.
-        reply: makes the reply to the run of an id.
 
     Raises:
         RefusedError: too many runs are under way.
 
     Attributes:
         run: the id of the run, "" until it has begun.
-        reply: the reply, when the run has begun.
         asks: the calls that wait for a person at its end; the answer says so.
         task: what drives the run; gives its answer, or raises RefusedError.
     """
 
-    reply: R
-
-    def __init__(
-        self,
-        serving: Serving,
-        asked: Asked,
-        begin: Callable[[], Run | State],
-        reply: Callable[[str, Asked], R],
-    ) -> None:
+    def __init__(self, serving: Serving, asked: Asked, begin: Callable[[], Run | State]) -> None:
         if len(serving.going) >= serving.at_once:
             told = f"{serving.at_once} runs are under way: ask again in a moment"
             raise RefusedError(told, status=429, code="rate_limit_exceeded", retry_after=_BUSY)
-        self._serving, self._asked, self._begin, self._make = serving, asked, begin, reply
-        self._news: asyncio.Queue[str | None] = asyncio.Queue()  # None is the last
+        self._serving, self._asked, self._begin = serving, asked, begin
+        self._news: asyncio.Queue[News | None] = asyncio.Queue()  # None is the last
         self._said, self._said_at = "", cast(At, ())
         self.run, self.asks = "", tuple[machine.Ask, ...]()
         self.task = asyncio.create_task(self._drive())
         serving.going.add(self.task)
         self.task.add_done_callback(self._over)
 
-    async def first(self) -> str:
-        """Wait until the run has begun; gives the first text for a client that sees it go on."""
-        if (news := await self._news.get()) is None:
-            self.task.result()  # raises why it has not begun
-        return news or ""
+    async def first(self) -> None:
+        """Wait until the run has begun."""
+        if await self._news.get() is None:
+            self.task.result()  # raises why it has not
 
-    async def seen(self) -> AsyncIterator[str]:
-        """What the client sees, as it comes; "" after a while of silence."""
+    async def seen(self) -> AsyncIterator[News]:
+        """What the client sees, as it comes."""
         while True:
             try:
                 news = await asyncio.wait_for(self._news.get(), _SILENCE)
             except TimeoutError:
-                news = ""
+                news = ("silent",)
             if news is None:
                 return
             yield news
 
-    async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> AgentResponse:
+    async def end(self, tell: Callable[..., Awaitable[None]] | None = None) -> AgentResponse:
         """Wait for the answer; without anybody who waits for it, the run is let go."""
         try:
             async for news in self.seen():
                 if tell:
-                    await tell(news)
+                    await tell(*news)
             return self.task.result()
         finally:
             self.leave()
@@ -146,9 +121,7 @@ class Exchange(Generic[R]):
         begun = await call_in_thread(self._begin) if self._serving.record else self._begin()
         state = begun if isinstance(begun, State) else begun.state
         self.run = state.run_id
-        self.reply = self._make(self.run, self._asked)
-        if self._asked.streams:
-            self._tell(self.reply.begun())
+        self._tell("begun")
         if isinstance(begun, Run):
             fields = execution.log_fields(run=self.run, conversation=self._asked.conversation)
             with fields, suppress(ApprovalNeeded):
@@ -177,24 +150,23 @@ class Exchange(Generic[R]):
             case TextDelta() if machine.streams_result(state, seen.at):
                 self._said = (self._said if seen.at == self._said_at else "") + seen.text
                 self._said_at = seen.at
-                self._tell(self.reply.said(seen.text))
+                self._tell("said", seen.text)
             case SaidBeforeCalls() if self._said:
                 self._said = ""
-                self._tell(self.reply.parted())
+                self._tell("parted")
             case _ if self._serving.shows_tools and (watched := _watched(seen)):
-                self._tell(self.reply.watched(*watched))
+                self._tell("watched", *watched)
 
     def _tell_rest(self, text: str) -> None:
         """Say what was not said yet: models that do not stream, and typed answers, come whole."""
         if not text.startswith(self._said):
-            self._tell(self.reply.parted())
+            self._tell("parted")
             self._said = ""
         if rest := text[len(self._said) :]:
-            self._tell(self.reply.said(rest))
+            self._tell("said", rest)
 
-    def _tell(self, events: Iterator[str]) -> None:
-        for each in events:
-            self._news.put_nowait(each)
+    def _tell(self, *news: Any) -> None:
+        self._news.put_nowait(news)
 
 
 def _watched(seen: Observation) -> tuple[str, dict[str, Json]] | None:

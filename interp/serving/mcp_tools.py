@@ -6,7 +6,7 @@ Clients come by HTTP, beside the models, or start this process and speak over it
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
@@ -31,7 +31,6 @@ from lenses_ext import result_schema
 from lenses_ext.language import tool_spec_of
 from lenses_ext.weak_cache import memo
 
-from ..json_text import Json
 from ..machine import AgentResponse, Ask, State, call_text
 from ..machine.contracts import WRAPPED, tool_to_json, wrapped
 from ..running import Run
@@ -106,15 +105,26 @@ class _AgentTools:
         begin: Callable[[], Run | State] = partial(served.called, params.arguments or {}, record)
         replies: Mapping[str, Any] = params.input_responses or {}
         asked = Asked(params.name, (), streams=True)
-        steps = count(1)
+        steps, words = count(1), list[str]()
 
-        async def tell(message: str) -> None:
-            await context.session.report_progress(next(steps), message=message or None)
+        async def tell(kind: str, *what: Any) -> None:
+            """Say that the run goes on; its words when it is known that they are not the answer."""
+            message = None
+            match kind, what:
+                case "said", (text,):
+                    words.append(text)
+                    return
+                case "parted", ():
+                    message = "".join(words)
+                    words.clear()
+                case "watched", (how, fields):
+                    message = f"{how.replace('_', ' ')}: {fields['name']}"
+            await context.session.report_progress(next(steps), message=message)
 
         while True:
             if record is not None and run is not None:
                 begin = partial(served.decided, run, partial(_decision, replies), record)
-            exchange = Exchange(self.serving, asked, begin, _Progress)
+            exchange = Exchange(self.serving, asked, begin)
             answer, run, asks = await exchange.end(tell), exchange.run, exchange.asks
             is_left_open = any(_place(ask) in replies for ask in asks)
             if not asks or is_left_open or record is None or not _can_be_asked(context):
@@ -164,29 +174,6 @@ async def over_stdio(serving: Serving) -> None:
     server = _AgentTools(serving).server()
     async with stdio_server() as (read, write), serving.living():
         await server.run(read, write, server.create_initialization_options())
-
-
-class _Progress:
-    """What a client sees of a run while it goes on: messages, or only that it does."""
-
-    def __init__(self, run: str, asked: Asked) -> None:
-        self._words: list[str] = []
-
-    def begun(self) -> Iterator[str]:
-        yield ""
-
-    def said(self, text: str) -> Iterator[str]:
-        """Words, which are shown when it is known that they are not the answer."""
-        self._words.append(text)
-        yield from ()
-
-    def parted(self) -> Iterator[str]:
-        if self._words:
-            yield "".join(self._words)
-            self._words.clear()
-
-    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
-        yield f"{kind.replace('_', ' ')}: {fields['name']}"
 
 
 def _declared(program: Pattern) -> dict[str, Any] | None:

@@ -121,12 +121,13 @@ class _App:
             named = request.headers.get(CONVERSATION) or None
             asked = read(_json(await serving.body(request)), named)
             begin = partial(self._served(asked.model).begun, asked, serving.record)
-            exchange = Exchange(serving, asked, begin, reply)
+            exchange = Exchange(serving, asked, begin)
+            await exchange.first()
+            made = reply(exchange.run, asked)
             if asked.streams:
-                return _Events(exchange, await exchange.first())
-            answer = await while_there(request, exchange.end())
-            headers = {"X-Gram-Run": exchange.run}
-            return JSONResponse(exchange.reply.whole(answer), headers=headers)
+                return _Events(exchange, made)
+            whole = made.whole(await while_there(request, exchange.end()))
+            return JSONResponse(whole, headers={"X-Gram-Run": exchange.run})
 
         return answer
 
@@ -134,9 +135,9 @@ class _App:
 class _Events(StreamingResponse):
     """The events of an exchange, which is let go when its client has gone."""
 
-    def __init__(self, exchange: Exchange[OpenAIReply], first: str) -> None:
+    def __init__(self, exchange: Exchange, reply: OpenAIReply) -> None:
         headers = {"X-Gram-Run": exchange.run, "Cache-Control": "no-store"}
-        super().__init__(_events(exchange, first), headers=headers, media_type="text/event-stream")
+        super().__init__(_events(exchange, reply), headers=headers, media_type="text/event-stream")
         self._exchange = exchange
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -146,14 +147,17 @@ class _Events(StreamingResponse):
             self._exchange.leave()
 
 
-async def _events(exchange: Exchange[OpenAIReply], first: str) -> AsyncIterator[str]:
-    yield first
-    async for text in exchange.seen():
-        yield text or ": the run goes on\n\n"
+async def _events(exchange: Exchange, reply: OpenAIReply) -> AsyncIterator[str]:
+    for text in reply.begun():
+        yield text
+    async for kind, *what in exchange.seen():
+        texts = [": the run goes on\n\n"] if kind == "silent" else getattr(reply, kind)(*what)
+        for text in texts:
+            yield text
     try:
-        last = exchange.reply.ended(exchange.task.result())
+        last = reply.ended(exchange.task.result())
     except RefusedError as refused:
-        last = exchange.reply.failed(refused)
+        last = reply.failed(refused)
     for text in last:
         yield text
 
