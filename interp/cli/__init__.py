@@ -47,9 +47,7 @@ def _run() -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except (click.ClickException, GramError, OSError) as failure:
-        from .failures import exit_code_of
         from .terminal.faults_shown import tell_failure
 
-        tell_failure(failure)
-        return exit_code_of(failure)
+        return tell_failure(failure)
     return 0

@@ -19,7 +19,7 @@ from gram.documents import HeldFile, holding, write_together
 from gram.words import counted
 from lenses_ext import FocusError, PathError, Place, Project, ReadOnlyError, find_places
 
-from .failures import NO, Refused, exit_code_of, shown
+from .failures import NO, Refused, shown
 from .inputs.declaring import Options, json_option, option
 from .inputs.files import STDIN, SUFFIX, are_many, find_files, read_program, read_text
 from .process import interruptible
@@ -85,11 +85,10 @@ class Tally:
         """Tell that a file failed, and count it."""
         from .terminal.faults_shown import tell_failure  # imported late: most files do not fail
 
-        tell_failure(failure)
+        self.code = max(self.code, tell_failure(failure))
         what = failure.strerror if isinstance(failure, OSError) else shown(failure)
         kind = "refused" if isinstance(failure, Refused) else "error"
         self.rows.append({"file": name, kind: str(what or failure)})
-        self.code = max(self.code, exit_code_of(failure))
 
 
 def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tally:

@@ -121,6 +121,7 @@ class ResponseReply:
         self._head |= {"model": asked.model, "conversation": named or None, **_BLANK}
         self._output: list[Json] = []
         self._words: list[str] = []
+        self._place: dict[str, Any] = {}
         self._kind = "output_text"
         self._numbers = count()
 
@@ -140,9 +141,11 @@ class ResponseReply:
     def said(self, text: str, kind: str = "output_text") -> Iterator[str]:
         """Words of an item, which begins with the first of them."""
         if not self._words:
-            self._kind, place = kind, len(self._output)
+            self._kind, index = kind, len(self._output)
+            name = f"msg_{self._run}_{index}"
+            self._place = {"item_id": name, "output_index": index, "content_index": 0}
             item = {**self._item("in_progress"), "content": []}
-            yield self._event("response.output_item.added", output_index=place, item=item)
+            yield self._event("response.output_item.added", output_index=index, item=item)
             yield self._event("response.content_part.added", **self._place, part=self._part)
         self._words.append(text)
         more: dict[str, Json] = {} if kind == "refusal" else {"logprobs": []}
@@ -178,14 +181,6 @@ class ResponseReply:
         yield self._event("response.failed", response=self._as_json("failed", error=told))
 
     @property
-    def _place(self) -> dict[str, Any]:
-        return {"item_id": self._id, "output_index": len(self._output), "content_index": 0}
-
-    @property
-    def _id(self) -> str:
-        return f"msg_{self._run}_{len(self._output)}"
-
-    @property
     def _part(self) -> dict[str, Json]:
         text = "".join(self._words)
         if self._kind == "refusal":
@@ -194,7 +189,7 @@ class ResponseReply:
 
     def _item(self, status: str) -> dict[str, Json]:
         said = {"role": "assistant", "status": status, "content": [self._part]}
-        return {"type": "message", "id": self._id, **said}
+        return {"type": "message", "id": self._place["item_id"], **said}
 
     def _ended(self, answer: AgentResponse) -> dict[str, Json]:
         more = {"output": self._output, "usage": _usage(answer.usage, "input", "output")}

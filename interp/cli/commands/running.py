@@ -98,19 +98,6 @@ def take(line: str, talk: Talk) -> bool:
     return False
 
 
-def completions(typed: str) -> list[str]:
-    """The commands, and the providers of /model, that begin with what was typed.
-
-    >>> completions("/re"), completions("/model Oll"), completions("hello")
-    (['/retry', '/reset'], ['/model Ollama/'], [])
-    """
-    command, blank, word = typed.partition(" ")
-    if command == "/model" and blank:
-        names = [*known_providers(), OFFLINE.provider]
-        return [f"/model {name}/" for name in names if name.lower().startswith(word.lower())]
-    return [name for name in COMMANDS if typed.startswith("/") and name.startswith(typed)]
-
-
 def _help(_talk: Talk, _argument: str) -> None:
     """List the commands."""
     for name, command in COMMANDS.items():
@@ -283,7 +270,8 @@ def chat_command(
         if is_typed:
             from ..terminal.prompting import typed_lines  # imported late: it takes a moment
 
-            next_line = typed_lines(completions)
+            providers = (*known_providers(), OFFLINE.provider)
+            next_line = typed_lines([*COMMANDS, *(f"/model {name}/" for name in providers)])
         converse(talk, next_line, is_typed=is_typed)
 
 

@@ -28,7 +28,7 @@ from lenses_ext.composing import MergeFault, ProgramChange, changes, level_of
 from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, imports_of, skill_in
 
 from ...shown import visible_text
-from ..failures import NO, Refused, exit_code_of, shown
+from ..failures import NO, Refused, shown
 from ..inputs import files as sources
 from ..inputs.declaring import Options, json_option, option, with_options
 from ..inputs.files import STDIN, bytes_in_git, files_in_git, read_text, run_git
@@ -76,8 +76,7 @@ def diff_command(
         except (GramError, OSError) as failure:
             if len(pairs) == 1:
                 raise
-            tell_failure(failure)
-            code = max(code, exit_code_of(failure))
+            code = max(code, tell_failure(failure))
             files.append(_FileChanges(name, is_in, (), shown(failure)))
     _show_changes(files, everything, markdown, as_json)
     if not any(each.found or each.error for each in files):

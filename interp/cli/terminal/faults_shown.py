@@ -11,12 +11,12 @@ from gram import Diagnostic, GramDecodeError, Span
 from gram.checks import syntax_fault
 
 from ...errors import ValidationError
-from ..failures import Failure, shown
+from ..failures import Failure, exit_code_of, shown
 from .console import Styled, show_json, show_result, tell
 
 
-def tell_failure(failure: Failure) -> None:
-    """Tell the user of an error, on standard error: its faults with their lines, or its message."""
+def tell_failure(failure: Failure) -> int:
+    """Tell the user of an error: its faults with their lines, or its message; its exit code."""
     faults: Sequence[Diagnostic] = ()
     if isinstance(failure, GramDecodeError) and failure.doc:
         faults = [syntax_fault(failure)]
@@ -26,6 +26,7 @@ def tell_failure(failure: Failure) -> None:
         tell(as_text(each))
     if not faults:
         tell(shown(failure))
+    return exit_code_of(failure)
 
 
 def as_text(fault: Diagnostic) -> Styled:

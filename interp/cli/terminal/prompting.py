@@ -7,13 +7,12 @@ message. Tab completes commands, Ctrl-X Ctrl-E opens the editor.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.document import Document
+from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
@@ -23,10 +22,11 @@ from prompt_toolkit.shortcuts import CompleteStyle
 from .console import state_folder
 
 
-def typed_lines(completions: Callable[[str], Iterable[str]]) -> Callable[[], str | None]:
+def typed_lines(completed: list[str]) -> Callable[[], str | None]:
     """What reads the messages typed at a terminal; each is kept in the user's history at once.
 
-    It gives the next message, None after Ctrl-D, and an empty one after Ctrl-C.
+    Tab completes the lines that are given. It gives the next message, None after Ctrl-D, and an
+    empty one after Ctrl-C.
     """
     is_shown = sys.stderr is not None and sys.stderr.isatty()
     output = create_output(sys.stderr if is_shown else sys.stdout)
@@ -38,7 +38,7 @@ def typed_lines(completions: Callable[[str], Iterable[str]]) -> Callable[[], str
             multiline=True,
             prompt_continuation="… ",
             history=_history(),
-            completer=_Lines(completions),
+            completer=WordCompleter(completed, ignore_case=True, sentence=True),
             complete_while_typing=False,
             complete_style=CompleteStyle.READLINE_LIKE,
             key_bindings=_keys(),
@@ -56,17 +56,6 @@ def typed_lines(completions: Callable[[str], Iterable[str]]) -> Callable[[], str
             return ""
 
     return next_line
-
-
-class _Lines(Completer):
-    def __init__(self, completions: Callable[[str], Iterable[str]]) -> None:
-        self._completions = completions
-
-    def get_completions(self, document: Document, _: CompleteEvent) -> Iterator[Completion]:
-        typed = document.text
-        if document.is_cursor_at_the_end:
-            for line in self._completions(typed):
-                yield Completion(line, -len(typed))
 
 
 class _KeptHistory(FileHistory):
