@@ -150,8 +150,8 @@ def _form(fault: Diagnostic) -> dict[str, str]:
     """A fault as a notebook shows it: its line, with a mark below the part that is meant."""
     told = f"{fault} - {fault.hint}" if fault.hint else str(fault)
     excerpt: list[Content] = []
-    if fault.source and fault.span:
-        line, marks = fault.source.excerpt(*fault.span).rsplit("\n", 1)
+    if fault.excerpt:
+        line, marks = fault.excerpt.rsplit("\n", 1)
         excerpt = [line, "\n", element("b", marks, style="color:#d33"), "\n"]
     shown = element("pre", excerpt, told, style="white-space:pre-wrap")
     return {"text/plain": told, "text/html": shown}

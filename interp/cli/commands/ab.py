@@ -25,7 +25,7 @@ from ..inputs import declaring
 from ..inputs.declaring import json_option, option, with_options
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
-from ..inputs.options import POLICIES, ArmOptions, ModelOptions, read_limits
+from ..inputs.options import POLICIES, ArmOptions, ModelOptions
 from ..process import interruptible
 from ..terminal import console
 from ..terminal.console import forbid, note, show, show_json, show_result, tell
@@ -64,7 +64,7 @@ class ComparingOptions(ArmOptions):
             agent=self.agent,
             base_url=self.base_url,
             dialect=self.dialect,
-            limits=read_limits(self.limits) if self.limits else None,
+            limits=self.limits or None,
             match=self.match,
             policy=POLICIES[self.approve or "all"],
         )

@@ -19,8 +19,8 @@ from gram.words import counted, did_you_mean
 from lenses_ext import Model, agent_name, view
 
 from ...errors import ConfigurationError, ReplayError, RunTakenError
-from ...execution import Handler, LiveHandler, RunLog, Spending
-from ...history.records import RecordedRun, save_context
+from ...execution import Handler, LiveHandler
+from ...history.records import save_context
 from ...history.replaying import Replay, Timeline, follow, recorded, timeline
 from ...history.stores import Address, StoredRun, open_run
 from ...machine import AssistantRole, Status, UserRole, is_correction, parts_of, start_again
@@ -332,7 +332,12 @@ def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_opt
     with interruptible(), options.spending() as spending:
         going_on: Run | Replay = Replay(kept)  # it is done, and shown again
         if kept.state.status is not Status.DONE:
-            going_on = _resumed(log, kept, options, terminal, spending)
+            changes, library = options.of_resumed_run, options.library_for(kept)
+            if options.asks_before_servers:
+                changes["policy"] = options.policy(library)
+            changes |= {"approve": terminal.ask, "record": log, "observe": spending.count}
+            with options.hinting():
+                going_on = Run(kept.state, library, **changes)
         try:
             answer = terminal.show_answer(going_on)
         except BaseException as failure:  # how to resume is told, then it is raised again
@@ -349,22 +354,6 @@ def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_opt
         from ...workers import tell_workers  # imported late: most runs are in no queue
 
         tell_workers(log.store, log.id)
-
-
-def _resumed(
-    log: RunLog,
-    kept: RecordedRun,
-    options: AnsweringOptions,
-    terminal: Terminal,
-    spending: Spending,
-) -> Run:
-    changes = options.of_resumed_run(kept.state.limits)
-    library = options.library_for(kept)
-    if options.asks_before_servers:
-        changes["policy"] = options.policy(library)
-    changes |= {"approve": terminal.ask, "record": log, "observe": spending.count}
-    with options.hinting():
-        return Run(kept.state, library, **changes)
 
 
 class _ReplayOptions(ToolOptions):

@@ -266,8 +266,11 @@ class _RequeueOptions(Options):
     model: str | None = option("Only those that ask this model, or this provider.", "NAME")
     program: str | None = option("Go on with this program.", "FILE")
     agent: str | None = agent_option
-    limits: tuple[str, ...] = option(
-        "Go on with this limit, such as iterations=20.", "NAME=NUMBER", name="--limit"
+    limits: Mapping[str, Any] = option(
+        "Go on with this limit, such as iterations=20.",
+        "NAME=NUMBER",
+        name="--limit",
+        converter=read_limits,
     )
     does_it: bool = option("Give them back; else only show which.", name="-i")
     as_json: bool = json_option
@@ -286,7 +289,6 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
     tool, model = options.tool, options.model
     is_filtered = bool(tool or model or options.status or options.since or options.tenant)
     forbid(bool(runs) == is_filtered, "give runs, or filters such as --status failed --since 1h")
-    read_limits(options.limits)  # refuses a wrong limit before anything is done
     program = None if options.program is None else read_program(options.program)
     named = [stores.address_of_run(each, options.store) for each in runs]
     places = {each.place for each in named} or {options.store}
@@ -301,7 +303,7 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
             try:
                 limits = None
                 if options.limits:
-                    limits = read_limits(options.limits, opened.recorded(run).state.limits)
+                    limits = evolve(opened.recorded(run).state.limits, **options.limits)
                 planned = workers.requeue_of(
                     opened, run, program, agent=options.agent, limits=limits
                 )

@@ -14,11 +14,12 @@ from gram.words import counted, did_you_mean
 
 from ... import workers
 from ...history.stores import open_store
+from ...machine import Limits
 from ..failures import Refused
 from ..inputs.declaring import Options, agent_option, json_option, option, with_options
 from ..inputs.files import read_program
 from ..inputs.given_messages import attach_option, input_option, said_to
-from ..inputs.options import POLICIES, KeptRunOptions, fallback_option, read_limits
+from ..inputs.options import POLICIES, KeptRunOptions, fallback_option
 from ..inputs.record_option import queue_option
 from ..telemetry import telemetry
 from ..terminal.console import forbid, note, show_result
@@ -204,7 +205,7 @@ def submit_command(file: str, message: str | None, options: _SubmitOptions) -> N
                 model=options.named_model,
                 fallbacks=options.fallback,
                 settings=options.settings or None,
-                limits=read_limits(options.limits),
+                limits=Limits(**options.limits),
                 policy=POLICIES[options.approve or "all"],
             )
     if over is not None:

@@ -77,7 +77,8 @@ def _complete_path(
     if typed and typed[-1].endswith(".model") and not is_input(typed[-1]):
         return complete_model(context, parameter, begun)
     programs = _read(typed[0]) if typed and is_input(typed[0]) else ()
-    return [_item(path) for program in programs for path in completions(program, begun)]
+    found = [path for program in programs for path in completions(program, begun)]
+    return _begun_with("", found)
 
 
 def _programs(context: click.Context) -> Iterator[Project]:
@@ -96,13 +97,9 @@ def _read(file: str) -> Iterator[Project]:
             yield read_program(find_files(file)[0])
 
 
-def _item(value: str, **info: Any) -> CompletionItem:
-    from click.shell_completion import CompletionItem  # imported late: only completion needs it
-
-    return CompletionItem(value, **info)
-
-
 def _begun_with(begun: str, words: Iterable[str], *, is_open: bool = False) -> list[CompletionItem]:
     """Items for the words that begin with a text; after open ones, no space follows."""
+    from click.shell_completion import CompletionItem  # imported late: only completion needs it
+
     found = (word for word in dict.fromkeys(words) if word.lower().startswith(begun.lower()))
-    return [_item(word, is_open=is_open) for word in found]
+    return [CompletionItem(word, is_open=is_open) for word in found]

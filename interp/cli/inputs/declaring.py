@@ -64,7 +64,7 @@ def option(
 
     def declare(attribute: str, kind: Any) -> Callable[[_Command], _Command]:
         given: dict[str, Any] = {"help": help, "metavar": metavar}
-        given["multiple"] = get_origin(kind) is tuple
+        given["multiple"] = get_origin(kind) in (tuple, Mapping)
         if get_origin(kind) in (tuple, Union, UnionType):
             kind = get_args(kind)[0]
         if kind is bool:

@@ -11,7 +11,7 @@ from shlex import quote
 from typing import Any, Literal
 
 import click
-from attrs import evolve, fields
+from attrs import fields
 
 from gram.words import did_you_mean
 from lenses_ext import SettingError, Settings
@@ -72,23 +72,19 @@ class KeptRunOptions(ModelOptions):
         "NAME=VALUE",
         name="--set",
         converter=lambda texts: read_settings(texts),
-        multiple=True,
         shell_complete=complete_setting,
     )
-    limits: tuple[str, ...] = option(
+    limits: Mapping[str, Any] = option(
         "A limit of the run, such as iterations=3 or run_seconds=60.",
         "NAME=NUMBER",
         name="--limit",
+        converter=lambda texts: read_limits(texts),
         shell_complete=complete_limit,
     )
     approve: Literal["ask", "all", "none"] | None = option(
         "Which tool calls may run: ask at the terminal about each, all (the default of a new run) "
         "or none."
     )
-
-    def __attrs_post_init__(self) -> None:
-        super().__attrs_post_init__()
-        read_limits(self.limits)
 
 
 class ArmOptions(KeptRunOptions, ServerOptions):
@@ -186,16 +182,14 @@ class RunningOptions(ArmOptions, ToolOptions):
         """The options of a run that begins."""
         options = self._of_every_run
         options["fallbacks"] = self.fallback
-        options["limits"] = read_limits(self.limits)
         options["policy"] = POLICIES[self.approve or "all"]
         return options
 
-    def of_resumed_run(self, limits: Limits) -> RunOptions:
+    @property
+    def of_resumed_run(self) -> RunOptions:
         """The options of a run that goes on: what is not given stays as it was."""
         forbid(self.fallback, "--fallback is for a run that begins: --model asks another model")
         options = self._of_every_run
-        if self.limits:
-            options["limits"] = read_limits(self.limits, limits)
         if self.approve:
             options["policy"] = POLICIES[self.approve]
         return options
@@ -207,6 +201,7 @@ class RunningOptions(ArmOptions, ToolOptions):
             "base_url": self.base_url,
             "dialect": self.dialect,
             "settings": self.settings or None,
+            "limits": self.limits or None,
             "match": self.match,
             "on_tool_error": self.on_tool_error,
         }
@@ -251,13 +246,11 @@ def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
     return settings
 
 
-def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
-    """Read limits from ``NAME=NUMBER`` texts; those that are not given are ``others``.
+def read_limits(limits: tuple[str, ...]) -> dict[str, Any]:
+    """Read limits from ``NAME=NUMBER`` texts; the times may be ``none``, which is no limit.
 
-    The times may be ``none``, which is no limit.
-
-    >>> read_limits(("iterations=3",)).iterations, read_limits(("run_seconds=none",)).run_seconds
-    (3, None)
+    >>> read_limits(("iterations=3", "run_seconds=none"))
+    {'iterations': 3, 'run_seconds': None}
     """
     values: dict[str, Any] = {}
     names = [field.name for field in fields(Limits)]
@@ -267,9 +260,10 @@ def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
             raise click.UsageError(f'--limit: there is no limit "{name}"; {hint}')
         values[name] = None if text in ("none", "None") else json_or_text(text)
     try:
-        return evolve(others, **values)
+        Limits(**values)
     except ValidationError as error:
         raise click.UsageError(f"--limit: {error}") from None
+    return values
 
 
 def named_texts(option: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -37,8 +37,8 @@ def as_text(fault: Diagnostic) -> Styled:
         (f"{fault.severity}[{fault.code}]", fault.severity),
         (f" {fault.message}", ""),
     ]
-    if fault.source and fault.span:
-        line, carets = fault.source.excerpt(*fault.span).rsplit("\n", 1)
+    if fault.excerpt:
+        line, carets = fault.excerpt.rsplit("\n", 1)
         parts += [(f"\n{line}\n", ""), (carets, "caret")]
     if fault.hint:
         parts += [("\n  hint: ", "hint"), (fault.hint, "")]
