@@ -69,7 +69,9 @@ def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
     used = writer.named_by(types, signature.shapes) | {shape.name for shape in named}
     names = {parameter.name for parameter in signature.parameters}
     for name in reader.shapes.keys() - used:
-        hint = f"write ({name}::{name}) to use it" if name in names else None
+        written = "::".join([name, *sorted(reader.shapes[name].pattern.value.labels)])
+        hint = f"a parameter is a part of the path: ({written})==>…"
+        hint = f"write ({name}::{name}) to use it" if name in names else hint
         message = f'type "{name}" is not used by the signature'
         owner = Owner("type", f'"{name}"', reader.shapes[name], reader.faults)
         owner.warn("unused-type", message, "identity", hint)
