@@ -109,7 +109,13 @@ def waited_for(make: Callable[[], Awaitable[T]], caller: Caller | None = None) -
     Args:
         make: gives what is awaited, in the context of the caller.
         caller: what has this thread call functions; a new one by default.
+
+    Raises:
+        RuntimeError: this is called in that loop.
     """
+    if is_in_own_loop():
+        where = "the loop of runs, which calls cost_of and handlers of logs"
+        raise RuntimeError(f"a run cannot be waited for in {where}: do it in a thread")
     caller = caller or Caller()
     begun = _Begun(_running(_OURS).loop, make)
     token = _caller.set(caller)

@@ -25,6 +25,14 @@ async def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
     return asyncio.get_running_loop() is loop
 
 
+def test_to_wait_in_the_loop_that_is_waited_for_is_refused() -> None:
+    async def waiting() -> None:
+        waited_for(lambda: asyncio.sleep(0))
+
+    with pytest.raises(RuntimeError, match="do it in a thread"):
+        waited_for(waiting)
+
+
 def test_a_generator_is_read_and_closed_when_its_reader_stops() -> None:
     closed = threading.Event()
 
