@@ -98,7 +98,8 @@ class Connection:
     async def _call(
         self, name: str, arguments: dict[str, Json], context: ToolContext | None
     ) -> Json | ToolResult:
-        client = self._client or await self._started_again()
+        kept = self._client
+        client = kept or await self._started_again()
 
         async def take(progress: float, total: float | None, message: str | None) -> None:
             if isfinite(progress) and isfinite(total or 0):
@@ -108,12 +109,16 @@ class Connection:
                 if context is not None:
                     context.report_progress(progress, total, words)
 
+        waited = list[bool]()  # a connection that is known to have ended refuses without a wait
+        asyncio.get_running_loop().call_soon(waited.append, True)
         try:
             answer = await client.call_tool(name, arguments, progress_callback=take)
         except Exception as error:  # a server may answer anything
             if not is_lost(error):
                 raise ToolError(f"{self.server}: {what_failed(error)}") from error
             self._client = None if self._client is client else self._client
+            if kept is not None and (not waited or str(error) == _ENDED_SESSION):
+                return await self._call(name, arguments, context)  # it had ended before
             ended = f"{self.server} ended during the call, which may have taken effect or not"
             raise ToolError(f"{ended}; the next call starts it again") from None
         return result_of(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -38,6 +39,9 @@ def main() -> None:
             send(id=number, error={"code": -32000, "message": "no such pet"})
         elif method == "tools/call" and WAY == "no-result":
             send(id=number, result={"content": "fine"})
+        elif method == "tools/call" and WAY == "leaves":
+            send(id=number, result={"content": [{"type": "text", "text": str(os.getpid())}]})
+            return
         elif method == "tools/call":
             asked = number
             said = {"role": "user", "content": {"type": "text", "text": "Tell me a key."}}

@@ -25,6 +25,7 @@ from interp.secrets import without_keys
 from interp.tools import ToolContext, call_tool, invoke_tool, providing
 from interp.tools.mcp.listing import listed_tools, look_alikes
 from lenses_ext import create_agent_pattern, create_tool_specification
+from tests.interp.worker_processes import until
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
 
@@ -223,6 +224,15 @@ def test_a_server_that_dies_is_started_again_and_the_call_is_not_repeated(tmp_pa
         "the next call starts it again"
     )
     assert mark.read_text() == "died\n" * 2
+
+
+def test_a_server_that_ended_between_two_calls_is_started_again_for_the_next() -> None:
+    with mcp_library(raw("leaves"), "raw") as library:
+        first = int(str(invoke_tool(library["do"], {})))
+        until(lambda: not Path(f"/proc/{first}").exists())
+        time.sleep(0.5)  # its end is read
+
+        assert int(str(invoke_tool(library["do"], {}))) != first
 
 
 def test_a_server_that_lists_other_tools_after_its_restart_is_not_called(tmp_path: Path) -> None:
