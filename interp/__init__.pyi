@@ -50,7 +50,7 @@ from .machine.run_context import Limits as Limits
 from .models.connect import connect_model as connect_model
 from .models.language_model import LanguageModel as LanguageModel
 from .models.openai_model import OpenAIModel as OpenAIModel
-from .models.scripted import ScriptedModel as ScriptedModel
+from .models.without_network import ScriptedModel as ScriptedModel
 from .programs import load as load
 from .running.runs import (
     Run as Run,

@@ -28,7 +28,6 @@ from .providers import (
     provider_of,
     unknown_provider,
 )
-from .rehearsal import Filling
 from .reply_reading import (
     SAYS_NOTHING,
     Reply,
@@ -36,5 +35,5 @@ from .reply_reading import (
     detect_tool_call as detect_tool_call,
     read_reply,
 )
-from .scripted import ScriptedModel as ScriptedModel, read_script
 from .wire import Reasoning, file_of_part
+from .without_network import Filling, ScriptedModel as ScriptedModel, read_script

@@ -58,7 +58,7 @@ def connect_model(
         except GramEncodeError as error:
             raise ConfigurationError(str(error)) from None
     if model.provider == OFFLINE.provider:
-        from .rehearsal import Rehearsal
+        from .without_network import Rehearsal
 
         if model != OFFLINE:
             raise ConfigurationError(f'there is no model "{model}"; the offline model is {OFFLINE}')
@@ -73,10 +73,14 @@ def connect_model(
     url, key = address_and_key(provider, base_url)
     if not provider.is_at(url) and providers.PROVIDERS.get(provider.name) == provider:
         provider = Provider(provider.name, url)  # the rest of a row is about its own server
+    variable, known = provider.variable("DIALECT"), get_args(Dialect)
+    named = dialect or os.environ.get(variable) or provider.dialect
+    if named not in known and not dialect:
+        raise ConfigurationError(f"{variable} must be one of {', '.join(known)}; found {named!r}")
     return OpenAIModel(
         url,
         key,
-        dialect or _dialect(provider),
+        cast(Dialect, named),
         max_tokens=provider.max_tokens,
         answers=provider.answers,
         answers_as=provider.answers_as,
@@ -94,14 +98,6 @@ def address_and_key(provider: Provider, base_url: str | None = None) -> tuple[st
             f'(model="{OFFLINE}" in Python) to rehearse without a model'
         )
     return url, key or NO_KEY
-
-
-def _dialect(provider: Provider) -> Dialect:
-    variable, known = provider.variable("DIALECT"), get_args(Dialect)
-    named = os.environ.get(variable) or provider.dialect
-    if named not in known:
-        raise ConfigurationError(f"{variable} must be one of {', '.join(known)}; found {named!r}")
-    return cast(Dialect, named)
 
 
 _ANTHROPIC: Final = "api.anthropic.com"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final, Protocol
 
 from lenses_ext import Model
@@ -13,7 +12,7 @@ from ..errors import ConfigurationError
 from ..json_text import Json
 from ..machine import Request
 from .chat import ChatCompletions
-from .reply_reading import read_reply, words_of
+from .reply_reading import read_reply
 
 _CHAT: Final = ChatCompletions()
 
@@ -110,23 +109,3 @@ class AnyModel:
 
 def _has(model: object, name: str) -> bool:
     return callable(getattr(model, name, None))
-
-
-class ModelWithoutNetwork(LanguageModel):
-    """A base for models whose ``complete`` never waits: it adds the other ways to ask."""
-
-    async def acomplete(self, request: Request) -> Any:
-        """The reply; see `complete`."""
-        return self.complete(request)
-
-    def stream(self, request: Request) -> Iterator[Any]:
-        """The words of the reply, then the reply itself unless it is a plain str."""
-        reply = self.complete(request)
-        yield from re.findall(r"\s*\S+\s*|\s+", words_of(request, read_reply(reply).message))
-        if not isinstance(reply, str):
-            yield reply
-
-    async def astream(self, request: Request) -> AsyncIterator[Any]:
-        """The same; see `stream`."""
-        for piece in self.stream(request):
-            yield piece

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from enum import Enum
 from types import NoneType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
 from attrs import field, frozen
@@ -51,6 +51,12 @@ def _schema_text(schema: Mapping[str, Json] | None) -> JsonText:
         return write_json(schema and dict(schema))
     except NotJson as error:
         raise ToolError(f"the schema of a tool: {error}") from None
+
+
+_KINDS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("place", "server"), (str, NoneType)), "agent": (Pattern, NoneType),
+    **dict.fromkeys(("once", "alone", "may_report"), bool), "description": str, "hints": Mapping,
+}  # fmt: skip
 
 
 @frozen(repr=False)
@@ -103,7 +109,6 @@ class Tool:
             said = f"the name of a tool has no slash, found {self.name!r}"
             raise ToolError(f"{said}: write _ or . instead")
         by = f'Tool "{self.name}"'
-        expect(self.description, str, "description", by=by)
         for part in ("invoke", "function"):
             if not callable(given := getattr(self, part)):
                 raise ArgumentError(f"{by}: {part} must be a function, got {given!r}")
@@ -113,11 +118,8 @@ class Tool:
                 require_schema(self._result_schema.value)
         except ValidationError as error:
             raise ToolError(f'tool "{self.name}": {error}') from None
-        for part, kind in (("place", str), ("agent", Pattern), ("server", str)):
-            expect(getattr(self, part), (kind, NoneType), part, by=by)
-        for part in ("once", "alone", "may_report"):
-            expect(getattr(self, part), bool, part, by=by)
-        expect(self.hints, Mapping, "hints", by=by)
+        for part, kind in _KINDS.items():
+            expect(getattr(self, part), kind, part, by=by)
 
     @function.default
     def _invoke_itself(self) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, NoReturn, TypeAlias, TypeGuard, Union
+from typing import Any, NoReturn, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 from pyrsistent import PMap, pmap
@@ -354,10 +354,6 @@ def _without(named: PMap[str, Any], names: Iterable[str]) -> PMap[str, Any]:
     return named
 
 
-def _is_file(given: object) -> TypeGuard[str]:
-    return isinstance(given, str) and split_name(given)[0].endswith(".py")
-
-
 def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
     """The tools that were given, by name; functions are made into tools."""
     made: dict[str, Tool] = {}
@@ -380,7 +376,9 @@ def _flat(tools: Iterable[Any], named: str) -> Iterator[Any]:
         is_one = isinstance(each, Tool | Pattern) or callable(each)
         if is_one or is_of_others(each):  # before iterables: LangChain's tools are some
             yield each
-        elif isinstance(each, ModuleType | Path) or _is_file(each):
+        elif isinstance(each, ModuleType | Path) or (
+            isinstance(each, str) and split_name(each)[0].endswith(".py")
+        ):
             yield from load_tools(each).values()
         elif isinstance(each, Mapping):
             yield from _flat(ToolLibrary(each).values(), named)

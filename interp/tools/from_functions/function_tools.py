@@ -16,7 +16,6 @@ from attrs import frozen
 from typing_extensions import TypedDict, Unpack
 
 from gram import ArgumentError, Pattern
-from gram.errors import expect
 
 from ...errors import ToolError
 from ...json_text import Json
@@ -87,10 +86,6 @@ def tool(
     >>> double.description, double.schema["properties"], double(2)
     ('Doubles a number.', {'n': {'type': 'integer'}}, 4)
     """
-    expect(name, (str, type(None)), "name", by="tool")
-    expect(description, (str, type(None)), "description", by="tool")
-    expect(once, bool, "once", by="tool")
-    expect(alone, bool, "alone", by="tool")
     made = partial(_make_tool, name=name, description=description, once=once, alone=alone)
     return made if function is None else made(function)
 

@@ -418,17 +418,14 @@ def plain_schema(schema: dict[str, Any], name: str) -> dict[str, Json]:
     {'type': ['string', 'null']}
     """
     definitions = schema.get("$defs", {})
-    uses = {key: _references(each) & definitions.keys() for key, each in definitions.items()}
+    texts = {key: json.dumps(each, default=str) for key, each in definitions.items()}
+    uses = {key: {*re.findall(r'"#/\$defs/([^"]+)"', text)} for key, text in texts.items()}
     for _ in definitions:  # until it has what is used by what is used, too
         uses = {key: used.union(*(uses[each] for each in used)) for key, used in uses.items()}
     inline = {key: each for key, each in definitions.items() if key not in uses[key]}
     plain = _plain({key: each for key, each in schema.items() if key != "$defs"}, name, inline)
     kept = {key: _plain(definitions[key], key, inline) for key in definitions.keys() - inline}
     return {**plain, "$defs": dict(sorted(kept.items()))} if kept else plain
-
-
-def _references(schema: dict[str, Any]) -> set[str]:
-    return set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(schema, default=str)))
 
 
 def _plain(schema: Any, name: str, inline: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
 from interp.machine.contracts.values import check
 from interp.machine.messages import empty_context
-from interp.models.rehearsal import Filling
+from interp.models.without_network import Filling
 from lenses_ext import each_agent_tool, parse_program, tool_spec_description, tool_spec_name, view
 from tests.lenses_ext import strategies as strategies
 

@@ -1,9 +1,9 @@
-"""``Offline/rehearsal``: a stand-in that lets every program run without a key or a network.
+"""The models that need no key and no network: scripted ones, for tests, and ``Offline/rehearsal``.
 
-It is not a language model, and it says so. It reads a request as a model would and answers by fixed
-rules: it calls the tool whose name and description fit the user's words best, fills the arguments
-from what was said, and reports the tool's result. It hands a conversation over where that fits
-best, never back. Where an answer is one of several words, it is another one in each round of a
+A rehearsal is not a language model, and it says so. It reads a request as a model would and answers
+by fixed rules: it calls the tool whose name and description fit the user's words best, fills the
+arguments from what was said, and reports the tool's result. It hands a conversation over where that
+fits best, never back. Where an answer is one of several words, it is another one in each round of a
 loop, and after each message of a chat, so that every arm of a choice can be seen. The same request
 always gets the same answer.
 """
@@ -13,23 +13,173 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, Union
 
 from gram import Pattern
+from gram.errors import expect
+from gram.words import counted, did_you_mean
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
 
 from .. import machine
-from ..json_text import Json, write_json
-from ..machine import AssistantRole, Message
+from ..errors import ConfigurationError, ModelError
+from ..json_text import Json, read_json, write_json
+from ..machine import AssistantRole, Message, Request, ToolCall
 from ..machine.contracts import accepts
-from .language_model import ModelWithoutNetwork
-from .reply_reading import Reply
+from ..shown import shortened
+from .language_model import LanguageModel
+from .reply_reading import Reply, read_reply, text_of, words_of
+
+
+class ModelWithoutNetwork(LanguageModel):
+    """A base for models whose ``complete`` never waits: it adds the other ways to ask."""
+
+    async def acomplete(self, request: Request) -> Any:
+        """The reply; see `complete`."""
+        return self.complete(request)
+
+    def stream(self, request: Request) -> Iterator[Any]:
+        """The words of the reply, then the reply itself unless it is a plain str."""
+        reply = self.complete(request)
+        yield from re.findall(r"\s*\S+\s*|\s+", words_of(request, read_reply(reply).message))
+        if not isinstance(reply, str):
+            yield reply
+
+    async def astream(self, request: Request) -> AsyncIterator[Any]:
+        """The same; see `stream`."""
+        for piece in self.stream(request):
+            yield piece
+
+
+# --- scripted
+
+_MOST = 200  # characters of a message that has no reply
+Script: TypeAlias = Union[Iterable[Any], Mapping[str, Iterable[Any]]]
+"""Replies in order: of the run as a whole, or of each agent by its name."""
+
+
+class ScriptedModel(ModelWithoutNetwork):
+    """Replies given in advance.
+
+    Args:
+        replies: what to answer, in order, or a mapping from the name of an agent to what it is
+            answered: a `Message`, a str, a completion or message dict in either dialect, or an
+            exception to raise.
+
+    Attributes:
+        requests: what was asked, in order.
+
+    >>> model = ScriptedModel(["Hello."])
+    >>> model.requests
+    []
+    >>> ScriptedModel({"writer": ["A draft.", "Better."], "editor": ["Again.", "Fine."]})
+    <ScriptedModel, 0 requests, 4 replies left>
+    """
+
+    def __init__(self, replies: Script) -> None:
+        expect(replies, Iterable, "replies", by="ScriptedModel")
+        self._of_agents = isinstance(replies, Mapping)
+        scripts = replies if isinstance(replies, Mapping) else {"": replies}
+        for name, script in scripts.items():
+            expect(name, str, "a name of replies", by="ScriptedModel")
+            expect(script, Iterable, f'replies["{name}"]', by="ScriptedModel")
+        self._left = {name: deque(script) for name, script in scripts.items()}
+        self.requests: list[Request] = []
+
+    def __repr__(self) -> str:
+        asked = counted(len(self.requests), "request")
+        left = sum(map(len, self._left.values()))
+        return f"<ScriptedModel, {asked}, {counted(left, 'reply', 'replies')} left>"
+
+    def complete(self, request: Request) -> Any:
+        """The next reply.
+
+        Raises:
+            ArgumentError: it is no request.
+            ModelError: there is no reply left, or none for the agent that asks.
+        """
+        expect(request, Request, "request", by="ScriptedModel")
+        self.requests.append(request)
+        name = request.agent if self._of_agents else ""
+        if name not in self._left:
+            hint = did_you_mean(name, self._left) or f"it has {', '.join(self._left) or 'none'}"
+            raise ModelError(f'the script has no replies for agent "{name}"; {hint}')
+        if not self._left[name]:
+            asked = [each for each in self.requests if not name or each.agent == name]
+            whose = f' for agent "{name}"' if name else ""
+            told = [f"it was asked: {shortened(m.content, _MOST)}" for m in request.messages[-1:]]
+            number = f"the script has no reply number {len(asked)}{whose}"
+            raise ModelError("; ".join([number, *told]))
+        reply = self._left[name].popleft()
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
+
+
+def read_script(path: str | Path) -> ScriptedModel:
+    """The model that a file of JSON scripts.
+
+    The file has a list of replies, or an object with such a list for each agent. A reply is a
+    text, ``{"calls": [{"name": "search", "arguments": {"topic": "the moon"}}]}``, or another
+    object, which is an answer as data.
+
+    Raises:
+        OSError: it cannot be read.
+        ConfigurationError: it is not such JSON.
+    """
+    try:
+        given = read_json(Path(path).read_bytes().decode())
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: no JSON: {error}") from None
+    if isinstance(given, dict):
+        return ScriptedModel(
+            {name: _replies(replies, f"{path}: {name}") for name, replies in given.items()}
+        )
+    return ScriptedModel(_replies(given, str(path)))
+
+
+def _replies(given: object, where: str) -> list[Any]:
+    if not isinstance(given, list):
+        raise ConfigurationError(
+            f'{where}: expected a list of replies, such as ["Hello."], or one for each agent'
+        )
+    return [_reply(each, f"{where}: reply {index + 1}") for index, each in enumerate(given)]
+
+
+def _reply(given: object, where: str) -> Any:
+    match given:
+        case str():
+            return given
+        case {"calls": [*calls], **more} if more.keys() <= {"content"} and all(
+            map(_is_call, calls)
+        ):
+            made = [
+                ToolCall(f"call_{index}", each["name"], write_json(each.get("arguments", {})))
+                for index, each in enumerate(calls)
+            ]
+            return Message(AssistantRole, text_of(more.get("content")), made)
+        case {"calls": _}:
+            raise ConfigurationError(
+                f'{where}: expected {{"calls": [{{"name": "search", "arguments": {{}}}}]}}, and '
+                '"content" where it says more'
+            )
+    return write_json(given)
+
+
+def _is_call(given: object) -> bool:
+    match given:
+        case {"name": str(name), **more} if name:
+            return more.keys() <= {"arguments"} and isinstance(more.get("arguments", {}), dict)
+    return False
+
+
+# --- rehearsed
 
 _NUMBER = re.compile(r"(?<!\d)-?\d{1,300}(?:\.\d+)?(?!\d)")  # longer ones are beyond all floats
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|'([^']+)'(?!\w)|`([^`]+)`")
@@ -233,17 +383,21 @@ class Rehearsal(ModelWithoutNetwork):
     def __repr__(self) -> str:
         return "<Rehearsal>"
 
-    def complete(self, request: machine.Request) -> Reply:
+    def complete(self, request: Request) -> Reply:
         """The reply that the rules give; it costs no tokens."""
         asked = [each for each in request.messages if each.role == machine.UserRole]
         said = [each.content for each in reversed(asked)] or [""]
-        results = [each.content for each in takewhile(_is_result, reversed(request.messages))]
+        results: list[str] = []
+        for each in reversed(request.messages):
+            if not isinstance(each.role, machine.FunctionRole) or machine.is_handover(each):
+                break
+            results.insert(0, each.content)
         if results:
-            text = "\n".join(reversed(results)).strip()
+            text = "\n".join(results).strip()
             text = text or "(rehearsal) The tool gave an empty text."
         elif tool := _fitting(request, said[0]):
             arguments = Filling(view(tool_spec_schema, tool), said).value()
-            call = machine.ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
+            call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
             return Reply(Message(AssistantRole, "", (call,)), machine.Usage(0, 0))
         else:
             # What another agent rehearsed is not said twice: in loops it would grow without an end.
@@ -257,11 +411,7 @@ class Rehearsal(ModelWithoutNetwork):
         return Reply(Message(AssistantRole, text), machine.Usage(0, 0))
 
 
-def _is_result(message: Message) -> bool:
-    return isinstance(message.role, machine.FunctionRole) and not machine.is_handover(message)
-
-
-def _fitting(request: machine.Request, text: str) -> Pattern | None:
+def _fitting(request: Request, text: str) -> Pattern | None:
     """The tool that fits a text best, of equals the first; None if none fits well enough."""
     spoke = {message.speaker for message in request.messages}
     others = [tool for tool in request.tools if view(tool_spec_name, tool) not in spoke]
