@@ -152,7 +152,7 @@ class Driver:
                     await self._stop_for_money(waiting)
             finally:
                 clock.stop()
-                await self._stop(_PATIENCE)
+                await self._stop(self._running, _PATIENCE)
                 self._thread.end()
             failure, is_ours = self._failure, concurrency.is_in_own_loop()
             if isinstance(failure, concurrency.FromOutside) and not is_ours:
@@ -368,7 +368,7 @@ class Driver:
 
     async def _stop_for_time(self) -> None:
         """Stop what is under way, since the time of the run is up."""
-        await self._stop(concurrency.GRACE)
+        await self._stop(self._running, concurrency.GRACE)
         if pending(self.state) and not self._failure:
             await self._fold(None, machine.TimeUp())
 
@@ -381,12 +381,12 @@ class Driver:
                     await self._fold(None, machine.CostReached(expected))
                     return
 
-    async def _stop(self, seconds: float) -> None:
-        """Stop what is under way, and fold in what has ended by then."""
-        loop, running = asyncio.get_running_loop(), self._running
-        self._running = {}
-        await concurrency.stopped((each for each in running if each.get_loop() is loop), seconds)
-        for task, effect in running.items():
+    async def _stop(self, tasks: Iterable[_Task], seconds: float) -> None:
+        """Stop some of what is under way, and fold in what has ended by then."""
+        loop = asyncio.get_running_loop()
+        stopping = {task: self._running.pop(task) for task in tuple(tasks)}
+        await concurrency.stopped((each for each in stopping if each.get_loop() is loop), seconds)
+        for task, effect in stopping.items():
             is_answered = task.done() and not task.cancelled() and not task.exception()
             if is_answered and waits_for(self.state, effect):
                 await self._fold(effect, *task.result())
@@ -405,10 +405,7 @@ class Driver:
             if (isinstance(effect, Ask) and is_stopping)
             or (not isinstance(effect, CallTool) and not waits_for(self.state, effect))
         ]
-        await concurrency.stopped(given_up, concurrency.GRACE)
-        for task in given_up:
-            if not task.done() or task.cancelled():
-                del self._running[task]
+        await self._stop(given_up, concurrency.GRACE)
 
 
 class _Reporting:
