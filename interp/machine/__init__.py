@@ -84,13 +84,7 @@ from .readings import (
     waits_for,
 )
 from .requests import CHARACTERS_OF_A_TOKEN, answer_schema_of
-from .run_context import (
-    Limits as Limits,
-    LimitsLike as LimitsLike,
-    dollars,
-    limits_of,
-    shown_price,
-)
+from .run_context import Limits as Limits, LimitsLike as LimitsLike, dollars, limits_of, shown_price
 from .state import (
     AgentFrame as AgentFrame,
     Frame,

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Protocol,
-    TypeAlias,
-    TypedDict,
-    _SpecialForm,
-    get_args,
-)
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypedDict, _SpecialForm
 
 from typing_extensions import TypeVar
 
@@ -150,7 +141,7 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     if unknown := sorted(options.keys() - _NAMES.keys()):
         hint = did_you_mean(unknown[0], _NAMES)
         raise ArgumentError(f"{by}: there is no option {unknown[0]}; {hint or 'see RunOptions'}")
-    if (found := options.get("on_tool_error", "tell")) not in get_args(execution.OnToolError):
+    if (found := options.get("on_tool_error", "tell")) not in ("tell", "raise"):
         raise ConfigurationError(f'on_tool_error must be "tell" or "raise", found {found!r}')
 
 
