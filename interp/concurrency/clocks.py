@@ -97,6 +97,25 @@ async def stopped(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
         await asyncio.wait(running, timeout=seconds)
 
 
+async def wait_or_leave(
+    ended: asyncio.Future[Any], cancel: Callable[[], object] = lambda: None
+) -> None:
+    """Wait for what is under way; cancelled, leave it behind unless it ends right then.
+
+    Args:
+        ended: done when it has ended.
+        cancel: hands on that the task which waits for it is cancelled.
+    """
+    ended.add_done_callback(look_at_error)
+    try:
+        await asyncio.wait([ended])
+    except asyncio.CancelledError:
+        cancel()
+        await asyncio.wait([ended], timeout=GRACE)
+        if not ended.done() or ended.cancelled():
+            raise
+
+
 async def to_its_end(awaitable: Awaitable[T]) -> T:
     """Await something to its end, also where the task that awaits it is cancelled meanwhile.
 

@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
-from .clocks import GRACE, look_at_error, stopped
+from .clocks import stopped, wait_or_leave
 from .threads import FromOutside, as_outcome, call_in_thread, when_left_behind
 
 T = TypeVar("T")
@@ -197,22 +197,14 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
     Raises:
         SelfCancelledError: it has cancelled the task that it runs in.
     """
-    cancel: Callable[[], object]
+    ended: asyncio.Future[T]
     if is_in_own_loop():
         begun = await _begun_for_user(make)
-        ended: asyncio.Future[T] = asyncio.wrap_future(begun.ended)
-        cancel = begun.cancel
+        ended = asyncio.wrap_future(begun.ended)
+        await wait_or_leave(ended, begun.cancel)
     else:
         ended = asyncio.ensure_future(_awaited(make))
-        cancel = ended.cancel
-    try:
-        await asyncio.wait([ended])
-    except asyncio.CancelledError:
-        ended.add_done_callback(look_at_error)
-        cancel()
-        await asyncio.wait([ended], timeout=GRACE)
-        if not ended.done() or ended.cancelled():
-            raise
+        await wait_or_leave(ended, ended.cancel)
     if ended.cancelled():
         raise SelfCancelledError("it cancelled its own task")
     return ended.result()

@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 from weakref import ref
 
-from .clocks import GRACE, look_at_error, not_counting
+from .clocks import GRACE, not_counting, stopped, wait_or_leave
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -44,19 +44,12 @@ async def call_in_thread(function: Callable[[], T]) -> T:
             with not_counting():
                 await asyncio.wrap_future(work.turn)
         work.begin()
-        outcome = asyncio.wrap_future(work.outcome)
-        outcome.add_done_callback(look_at_error)
-        try:
-            await asyncio.wait([outcome])
-        except asyncio.CancelledError:
-            await asyncio.wait([outcome], timeout=GRACE)
-            if not outcome.done():
-                raise
+        outcome: asyncio.Future[T] = asyncio.wrap_future(work.outcome)
+        await wait_or_leave(outcome)
     except BaseException:  # raised again, when other work has its turn
         work.leave_behind()
         raise
-    found: T = outcome.result()
-    return found
+    return outcome.result()
 
 
 async def iterate_in_thread(iterate: Callable[[], Iterator[Item]]) -> AsyncGenerator[Item, None]:
@@ -89,8 +82,7 @@ async def iterate_in_thread(iterate: Callable[[], Iterator[Item]]) -> AsyncGener
     finally:
         is_read = False
         room.release()
-        work.cancel()
-        await asyncio.wait([work], timeout=GRACE)
+        await stopped([work], GRACE)
 
 
 def when_left_behind(function: Callable[[], object]) -> None:

@@ -7,10 +7,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import pytest
 
-from interp.concurrency import in_loop_of_user, read_by_waiting, waited_for, work_on
+from interp.concurrency import (
+    TookTooLongError,
+    in_loop_of_user,
+    read_by_waiting,
+    waited_for,
+    within,
+    work_on,
+)
 
 
 def test_the_coroutines_of_the_user_run_in_the_loop_that_runs_if_it_is_theirs() -> None:
@@ -19,6 +27,27 @@ def test_the_coroutines_of_the_user_run_in_the_loop_that_runs_if_it_is_theirs() 
         return await in_loop_of_user(lambda: _is_running(loop))
 
     assert asyncio.run(here())
+
+
+def test_a_coroutine_that_does_not_let_itself_be_cancelled_is_left_behind() -> None:
+    told, may_end = list[str](), asyncio.Event()
+
+    async def stubborn() -> None:
+        while not may_end.is_set():
+            with suppress(asyncio.CancelledError):
+                await may_end.wait()
+        told.append("ended")
+
+    async def left() -> None:
+        with pytest.raises(TookTooLongError):
+            await within(in_loop_of_user(stubborn), 0.01)
+        told.append("left")
+        may_end.set()
+        await asyncio.sleep(0.01)
+
+    asyncio.run(left())
+
+    assert told == ["left", "ended"]
 
 
 async def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
