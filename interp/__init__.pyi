@@ -34,7 +34,7 @@ from .machine.approval import (
     ask_all as ask_all,
     deny_all as deny_all,
 )
-from .machine.happened import ToolFinished as ToolFinished
+from .machine.frame_step import ToolFinished as ToolFinished
 from .machine.messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,

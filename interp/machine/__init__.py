@@ -42,8 +42,8 @@ from .fold import (
     start_again,
     step as step,
 )
-from .frame_step import FORBIDDEN
-from .happened import (
+from .frame_step import (
+    FORBIDDEN,
     NOT_WAITED_FOR,
     AgentStarted,
     CallDropped,

@@ -21,8 +21,7 @@ from ..json_text import Json, JsonText, json_or_text, write_json
 from . import requests
 from .contracts import schema_forms, values
 from .effects import Ask, At, CallFailed, CallTool, ModelReplied, ToolReturned
-from .frame_step import FrameStep, checked
-from .happened import ToolFinished
+from .frame_step import FrameStep, ToolFinished, checked
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .run_context import RunContext
 from .state import AgentFrame, Begin, Outcome, Status

@@ -35,8 +35,7 @@ from .agent_step import AgentStep
 from .approval import ApprovalPolicy, allow_all
 from .contracts.values import own_parameters_of
 from .effects import CostReached, Effect, Event, Resumed, TimeUp
-from .frame_step import FrameStep, checked, frame_begun, frame_ended
-from .happened import Happened
+from .frame_step import FrameStep, Happened, checked, frame_begun, frame_ended
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of

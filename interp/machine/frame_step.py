@@ -1,17 +1,20 @@
-"""One step of one frame, as far as agents and workflows share it.
+"""One step of one frame, as far as agents and workflows share it, and what happens in it.
 
 A step is made of what the frames of the run share and of the frame. Its methods take what has come,
 and leave both as they are then, with what is new to do and what has happened, in order. None of it
 outlives the step: what a State keeps is never changed.
+
+Whoever watches, shows or keeps a run reads what has happened. Nothing of it changes a State: a
+State and an event give it with the next State.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Literal, Self, TypeAlias, TypeVar, Union
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from gram import Pattern
 from lenses_ext import result_schema
@@ -20,15 +23,105 @@ from lenses_ext.weak_cache import memo
 
 from ..errors import ProtocolError, ValidationError
 from ..json_text import Json, JsonText, write_json
+from ..shown import short_repr
 from . import effects
 from .approval import Decision
 from .contracts.values import Parameters, check, parameters_of
-from .effects import Ask, At, CallFailed, CallTool, Decided, Event, ToolReturned
-from .happened import NOT_WAITED_FOR, AgentStarted, CallDropped, Ended, Happened, New
+from .effects import Ask, At, CallFailed, CallTool, Decided, Effect, Event, ToolReturned
 from .messages import ToolInvocation
 from .requests import ask_model
 from .run_context import RunContext
 from .state import AgentFrame, Begin, Frame, Outcome, Status, WorkflowFrame
+
+NOT_WAITED_FOR: Final = "not waited for: another step failed"
+"""The error of what a workflow lets go because another step of it has failed."""
+
+
+@frozen
+class ToolFinished:
+    """A call has its answer: its tool's, its agent's, or why it is not run.
+
+    Tools that run at once finish in any order. A call that was not run, because it was wrong or not
+    allowed, has not started.
+
+    Attributes:
+        at: the position of the call.
+        invocation: the call with its answer, and the agent or workflow that made it.
+    """
+
+    at: At
+    invocation: ToolInvocation
+
+
+@frozen
+class CallDropped:
+    """Nobody waits any more for the answer to an effect; see `NOT_WAITED_FOR`."""
+
+    effect: Effect
+
+    @property
+    def at(self) -> At:
+        """The position of the effect."""
+        return self.effect.at
+
+
+@frozen
+class AgentStarted:
+    """An agent or a workflow inside the run has begun.
+
+    Attributes:
+        at: its place; the positions of all that is in it begin with that.
+        name: its name.
+        by: the name of the agent that called it, or of the workflow that it is a step of.
+        given: what it was given, as JSON text.
+        frame: its frame as it began.
+    """
+
+    at: At
+    name: str
+    by: str
+    given: str = field(repr=short_repr)
+    frame: Frame = field(repr=False)
+
+
+@frozen
+class Ended:
+    """An agent, a workflow, a round of a loop or a step without an effect has ended inside the run.
+
+    Attributes:
+        at: its position; that of a round ends with the number of the rounds before.
+        kind: what it was. ``each`` maps over an empty list; ``tool`` is a step that may not be run,
+            or not with its input.
+        by: the name of the agent that called it, or of the workflow or loop that it is a part of.
+        given: what it was given, as JSON text.
+        said: what it gave, or None.
+        was_dropped: whether it was let go; see `NOT_WAITED_FOR`.
+        unfinished: whether it is a loop that was out of rounds.
+    """
+
+    at: At
+    kind: Literal["agent", "workflow", "round", "each", "tool"]
+    name: str
+    by: str
+    given: str = field(repr=short_repr)
+    said: JsonText | None = field(default=None, repr=short_repr)
+    error: str | None = field(default=None, repr=short_repr)
+    was_dropped: bool = False
+    unfinished: bool = False
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is an agent or a workflow."""
+        return self.kind in ("agent", "workflow")
+
+
+Happened: TypeAlias = ToolFinished | CallDropped | AgentStarted | Ended
+"""What can happen in a step."""
+
+
+New: TypeAlias = Union[Effect, Begin, Happened]
+"""What a step of one frame is new to do, and what has happened in it, in order."""
+
 
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
@@ -206,7 +299,7 @@ def checked(name: str, parameters: Parameters, args: dict[str, Json]) -> dict[st
         raise ValidationError(message) from None
 
 
-def effects_of(run: RunContext, frame: Frame) -> Iterator[effects.Effect]:
+def effects_of(run: RunContext, frame: Frame) -> Iterator[Effect]:
     """The effects that a frame waits for, and all frames in it."""
     for part in (frame, *frame.all_parts()):
         if not isinstance(part, Frame):

@@ -9,8 +9,7 @@ from lenses_ext import workflow_of
 from ..json_text import write_json
 from .agent_step import refusal, told
 from .effects import At, CallModel, Effect
-from .frame_step import INTERRUPTED, effects_of, frame_begun
-from .happened import AgentStarted
+from .frame_step import INTERRUPTED, AgentStarted, effects_of, frame_begun
 from .messages import AgentResponse, ConversationContext
 from .requests import answer_of, is_text_answer
 from .state import AgentFrame, Frame, State, Status, WorkflowFrame

@@ -23,8 +23,7 @@ from ..errors import ValidationError
 from ..json_text import Json, JsonText, write_json
 from .contracts.values import parameters_of
 from .effects import Ask, CallTool
-from .frame_step import FrameStep, checked, dropped
-from .happened import Ended, Happened, ToolFinished
+from .frame_step import Ended, FrameStep, Happened, ToolFinished, checked, dropped
 from .messages import AssistantRole, Message, ToolInvocation, UserRole, empty_context
 from .requests import arguments_of, input_of
 from .run_context import NOTHING_USED, RunContext
