@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,13 +11,13 @@ from urllib.parse import quote
 from attrs import asdict
 
 from gram import GramError, write_atomically
-from gram.display import Content, Markup, element, markup_of
+from gram.display import Content, element
 from gram.words import counted
 
 from ...history.stores import open_store
 from ...json_text import Json
 from ...shown import shortened
-from ...views import Interval, facts, interval_plot, page, run_page, table
+from ...views import Interval, interval_plot, page, run_page, table
 from ..cases import Case
 from .chance import ALPHA, wilson
 from .comparing import Comparison, Estimate, Scores, clusters_of, factors_of, pass_rate, slices
@@ -34,7 +34,7 @@ def text_of(experiment: Experiment) -> str:
     if experiment.is_complete:
         parts.append(aligned(arm_rows(experiment)))
         if experiment.comparisons:
-            parts.append(aligned(comparison_rows(experiment)))
+            parts.append(aligned(comparison_rows(experiment.comparisons, experiment.plan.primary)))
         parts.append(legend(experiment))
     if experiment.notes:
         parts.append("\n".join(f"note: {each}" for each in experiment.notes))
@@ -76,27 +76,19 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
     return [*map(list, zip(*rows, strict=True))] if len(plan.arms) > 4 else rows
 
 
-def comparison_rows(experiment: Experiment) -> list[list[str]]:
-    """A row for each comparison: the difference, its interval, the test, the effect."""
-    rows = [["", *FIGURES, ""]]
-    for each in experiment.comparisons:
-        what = f"{marked(each.metric, experiment.plan.primary)}: {each.name}"
-        rows.append([what, *figures(each), verdict(each)])
+_FIGURES: Final = ("", "difference", "p", "corrected", "effect", "cases better/worse/equal", "")
+
+
+def comparison_rows(comparisons: Iterable[Comparison], primary: str = "") -> list[list[str]]:
+    """A row for each comparison: the difference, its interval, the test, the effect, the words."""
+    rows = [list(_FIGURES)]
+    for each in comparisons:
+        effect = "" if each.effect is None else f"{each.effect_name} {each.effect:.2f}"
+        what = f"{marked(each.metric, primary)}: {each.name}"
+        p_values = p_text(each.p_value), p_text(each.p_corrected)
+        counts = f"{each.better}/{each.worse}/{each.equal}"
+        rows.append([what, within(each), *p_values, effect, counts, verdict(each)])
     return rows
-
-
-FIGURES: Final = ("difference", "p", "corrected", "effect", "cases better/worse/equal")
-
-
-def figures(found: Comparison) -> list[str]:
-    """What is said of a comparison, in the order of `FIGURES`; "" for what there is not."""
-    return [
-        within(found),
-        p_text(found.p_value),
-        p_text(found.p_corrected),
-        "" if found.effect is None else f"{found.effect_name} {found.effect:.2f}",
-        f"{found.better}/{found.worse}/{found.equal}",
-    ]
 
 
 def verdict(found: Comparison) -> str:
@@ -209,8 +201,8 @@ def _body(experiment: Experiment) -> Iterator[Content]:
     yield element("p", legend(experiment), class_="quiet")
     if experiment.comparisons:
         yield element("h2", "Comparisons")
-        for each in experiment.comparisons:
-            yield _compared(each, marked(each.metric, plan.primary))
+        headers, *rows = comparison_rows(experiment.comparisons, plan.primary)
+        yield table(headers, rows)
         yield from _plots(experiment, experiment.comparisons, mark=0)
     if experiment.is_complete:
         yield element("h2", "Arms")
@@ -224,14 +216,8 @@ def _body(experiment: Experiment) -> Iterator[Content]:
 
 def comparison_form(found: Comparison) -> dict[str, str]:
     """What a notebook shows of a comparison."""
-    return {"text/plain": repr(found), "text/html": _compared(found, found.metric)}
-
-
-def _compared(found: Comparison, metric: str) -> Markup:
-    """What a comparison comes to, and its figures."""
-    title = f"{metric}: {found.name}: {verdict(found)}"
-    named = dict(zip(FIGURES, figures(found), strict=True))
-    return markup_of(element("h3", title), facts(named))
+    headers, *rows = comparison_rows([found])
+    return {"text/plain": repr(found), "text/html": table(headers, rows)}
 
 
 def _plots(
