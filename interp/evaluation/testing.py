@@ -130,11 +130,7 @@ class Recording:
                     self.run = load_run(file)
 
     def prepare(self) -> None:
-        """Make sure that the run can be recorded, before anything is asked that would be lost.
-
-        Raises:
-            OSError: the folder of the recording cannot be made, or not be written to.
-        """
+        """Raise OSError where the run cannot be recorded, before anything is asked."""
         if self.path is None or not self.may_ask:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -191,14 +191,7 @@ the value must be.
 
 @frozen(eq=False)
 class Row:
-    """One row of a table, line of JSON or pattern.
-
-    Attributes:
-        source: the text it is in.
-        span: where it is.
-        values: its values by column.
-        spans: where the values are.
-    """
+    """One row of a table, line of JSON or pattern: its values by column, and where they are."""
 
     source: Source
     span: Span

@@ -40,12 +40,9 @@ class Answers:
 
     Equal ones are answered in the order in which they were, and from then on as the last of them.
 
-    Args:
-        known: the events that answer, by their keys.
-        tools: tools to run for calls that were not recorded, except tools marked ``once``.
-        model: who is asked for replies; with it, calls are equal by name and arguments, and
-            without, effects by their positions.
-        tools_first: whether these tools run instead of what is known.
+    Tools, but those marked ``once``, run for calls that were not recorded, or instead of what is
+    known. Where a model is asked for replies, calls are equal by name and arguments; else effects
+    are by their positions.
     """
 
     def __init__(

@@ -103,11 +103,7 @@ class Arm:
 class ReadyArm:
     """An arm that can run: its program is read and changed, its tools bind, its model is known.
 
-    Attributes:
-        name: its name.
-        arm: what it was made of.
-        agent: the agent.
-        library: a library as each run gets it.
+    Each run gets a library as this one.
     """
 
     name: str

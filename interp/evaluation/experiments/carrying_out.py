@@ -63,14 +63,7 @@ class Budget:
 
 @frozen
 class Spent:
-    """What runs took, judges included; None where it is not known.
-
-    Attributes:
-        tokens: the tokens.
-        cost: what they cost, in US dollars.
-        minutes: how long each run went on, together.
-        runs: the number of runs.
-    """
+    """What runs took together, judges included, as in `Budget`; None where it is not known."""
 
     tokens: float | None = 0
     cost: float | None = 0.0

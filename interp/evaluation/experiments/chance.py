@@ -366,7 +366,6 @@ def findable(
     """The smallest difference that so many cases find `POWER` of the time.
 
     Args:
-        cases: the number of cases.
         lost: the share of cases that only the worse arm succeeds in, for rates.
         deviation: the standard deviation of the differences of the cases, for anything else.
         alpha: how often arms that are alike may be found to differ.
@@ -401,7 +400,6 @@ def findable_rate(cases: int, runs: int, *, alpha: float = ALPHA) -> float | Non
     difference has to be larger by half of what lies between two of them.
 
     Args:
-        cases: the number of cases.
         runs: how many runs of a case each rate is the mean of.
         alpha: how often rates that are alike may be found to differ.
     """
@@ -451,12 +449,7 @@ def newcombe(first: int, of_first: int, second: int, of_second: int) -> Interval
 
 
 def power_of_fisher(runs: int, first: float, second: float) -> float:
-    """How often Fisher's test finds a difference between two rates, at 5 %.
-
-    Args:
-        runs: the size of each sample.
-        first, second: the true rates.
-    """
+    """How often Fisher's test finds a difference between two true rates, at 5 %."""
     import numpy as np
     from scipy import stats
 
@@ -468,11 +461,7 @@ def power_of_fisher(runs: int, first: float, second: float) -> float:
 def detectable(runs: int) -> float | None:
     """The smallest difference of rates around one half that is found in four of five times.
 
-    Args:
-        runs: the size of each sample.
-
-    Returns:
-        The difference; None if even that between never and always is not found.
+    None if samples of that size do not even tell never from always.
     """
     return _smallest(lambda size: power_of_fisher(runs, 0.5 - size / 2, 0.5 + size / 2), 1.0)
 

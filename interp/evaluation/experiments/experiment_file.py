@@ -72,8 +72,7 @@ class WrittenExperiment:
         libraries: the names of the libraries that are named.
 
     Raises:
-        ValidationError: there is no experiment in it, or something is wrong with it; the
-            faults have their places.
+        ValidationError: there is none in it, or something is wrong; the faults have their places.
     """
 
     def __init__(

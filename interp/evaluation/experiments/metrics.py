@@ -250,7 +250,7 @@ def short_hash(text: str) -> str:
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-_OURS = {__name__, f"{__package__}.judging"}
+_OURS = {__name__, f"{__package__}.judges"}
 
 
 # --- the metrics that are built in

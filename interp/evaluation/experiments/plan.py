@@ -122,14 +122,7 @@ EXPERIMENT = "Experiment"
 
 @frozen
 class PlannedMetric:
-    """A metric as a plan has it: its function is not part of it.
-
-    Attributes:
-        name: its name.
-        better: whether higher or lower scores are better.
-        worst: the score of a run without one, or None for the worst that any run has.
-        code: a text that changes when its code does; empty if that is not known.
-    """
+    """A `Metric` as a plan has it, without its function, and with a hash of its code if known."""
 
     name: str
     better: Better

@@ -398,8 +398,7 @@ def improve(
         metric: what is to be better: a name, a `Metric`, or a function of a trial.
         base: how the program is run: tools, model, settings and limits. Where texts of tools may
             change, tools match by their types unless it says otherwise.
-        checks: the functions that cases name as their checks.
-        judge: what judges the rubrics of cases; by default one with the model of the program.
+        checks, judge, jobs, progress: as of `ab`.
         proposer: who proposes changes, see `Proposer`; by default the program's own model.
         search: how candidates are searched for; `search_with_gepa` is another way.
         tries: how many changes are proposed, at most.
@@ -410,8 +409,6 @@ def improve(
             of cases.
         out: the folder that keeps the search; without it, nothing is kept.
         seed: draws what is drawn at random; by default it is drawn itself.
-        jobs: how many runs go on at once.
-        progress: whether to show progress bars, see `ab`.
         tell: is called with what has to be known before anything is spent, and with what is done.
 
     Raises:

@@ -386,9 +386,6 @@ class Looks:
 
     Its methods raise OSError where it cannot be read or written, GramDecodeError where it is not
     gram, and ValidationError, whose faults have their places, where something else is in it.
-
-    Attributes:
-        file: the file, which need not be there yet.
     """
 
     file: Path

@@ -15,6 +15,7 @@ from interp.errors import ValidationError
 from interp.evaluation import MeasuredJudge, Metric, judged_by, load_experiment, measure_judge
 from interp.evaluation.cases import Case, read_cases
 from interp.evaluation.experiments import Verdict
+from interp.evaluation.experiments.metrics import code_of, passed
 from lenses_ext import parse_program
 from tests.interp.cli.process import gram
 from tests.interp.evaluation.experiments.worlds import Answering, arm, cases, right, wrong
@@ -184,6 +185,11 @@ def test_a_judge_sees_the_case_and_the_answer_but_neither_arm_nor_order(tmp_path
         judged = [row.id for row in store.rows() if ".loud:" in row.id]
         assert len(judged) == 12
         assert "quiet" not in str(store.recorded(judged[0]).state.context)
+
+
+def test_what_a_plan_knows_of_a_judge_is_the_same_in_another_version_of_this_package() -> None:
+    assert code_of(judged_by(JUDGE).measure) == code_of(passed({}).measure) == ""
+    assert judged_by(JUDGE).code
 
 
 def test_a_judge_scores_with_a_number_and_a_reason() -> None:
