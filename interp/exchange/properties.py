@@ -14,7 +14,6 @@ from attrs import frozen
 
 import lenses_ext
 from gram import GramError, Pattern
-from lenses_ext import SignatureError, json_schema_to_type_signature, view
 from lenses_ext.language import tool_spec_of
 
 from ..models import CHAT_FIELDS
@@ -58,7 +57,7 @@ class Types:
     @property
     def signature(self) -> str:
         """The text of the signature."""
-        return json_schema_to_type_signature(self.inputs, return_schema=self.result)
+        return lenses_ext.json_schema_to_type_signature(self.inputs, return_schema=self.result)
 
 
 def handed_on(names: list[str]) -> str:
@@ -108,8 +107,8 @@ def _readable(given: Property, path: str, tell: Tell) -> dict[str, Any]:
     schema = {key: value for key, value in given.json_schema.items() if key != "title"}
     whole = {"type": "object", "properties": {"x": schema}, "$defs": schema.get("$defs", {})}
     try:
-        json_schema_to_type_signature(whole)
-    except SignatureError as error:
+        lenses_ext.json_schema_to_type_signature(whole)
+    except lenses_ext.SignatureError as error:
         tell(path, f"its type is not read, so anything may come: {error.faults[0].message}")
         return {}
     items = schema.get("items")
@@ -124,7 +123,7 @@ def _readable(given: Property, path: str, tell: Tell) -> dict[str, Any]:
 def types_in(pattern: Pattern) -> Types:
     """What a tool, an agent or a workflow takes and gives."""
     spec = tool_spec_of(pattern)
-    return Types(view(lenses_ext.tool_spec_schema, spec), lenses_ext.result_schema(spec))
+    return Types(lenses_ext.view(lenses_ext.tool_spec_schema, spec), lenses_ext.result_schema(spec))
 
 
 def written_inputs(

@@ -22,7 +22,6 @@ from pyagentspec.swarm import HandoffMode, Swarm
 
 import lenses_ext
 from gram import GramError, Pattern, Subject
-from lenses_ext import Model, Settings
 from lenses_ext.cycles import reached
 from lenses_ext.signatures import signature_elements
 from lenses_ext.workflows import EACH, HANDOFF, OTHERWISE, WHEN, grouped
@@ -198,7 +197,7 @@ class Reader:
 
     # --- models
 
-    def _model(self, config: LlmConfig, path: str) -> tuple[Model, dict[str, Any]]:
+    def _model(self, config: LlmConfig, path: str) -> tuple[lenses_ext.Model, dict[str, Any]]:
         """The model of a configuration and its settings; an address is no part of a program."""
         self.tell_rest(config, path, _MODEL)
         provider = _provider_of(config)
@@ -218,11 +217,11 @@ class Reader:
             setting = properties.SETTINGS.get(key, "extraBody")
             one = value if key in properties.SETTINGS else {**settings.get(setting, {}), key: value}
             try:
-                Settings({setting: one})
+                lenses_ext.Settings({setting: one})
                 settings[setting] = one
             except GramError as error:
                 self.tell(f"{path}.default_generation_parameters.{key}", str(error))
-        return Model.parse(f"{provider}/{config.model_id}"), settings
+        return lenses_ext.Model.parse(f"{provider}/{config.model_id}"), settings
 
     # --- flows
 

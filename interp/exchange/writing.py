@@ -55,8 +55,6 @@ class Writer:
         """The component that an agent, tool or workflow is.
 
         Args:
-            pattern: the agent, tool or workflow.
-            path: where it is.
             is_step: whether it is a step of a flow, which hands inputs to an agent, too.
             is_worker: whether another agent calls it: then it has no conversation to hand over.
 
@@ -187,8 +185,6 @@ class FlowWriter:
 
     Args:
         writer: makes what the nodes use.
-        workflow: the workflow.
-        path: where it is.
         order: the names of the nodes, as they are put one after another; else as they wait.
         split: whether the fields of a record that it gives are outputs of their own.
     """

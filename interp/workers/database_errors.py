@@ -53,23 +53,21 @@ def in_words(error: BaseException) -> str:
 
     What Procrastinate raises says only that it was the database; its cause says why.
     """
-    return " ".join(_said(error).split())
+    return " ".join(reason_of(error).split())
 
 
-def _said(error: BaseException) -> str:
-    found = _of_driver(error)
-    return without_keys((str(found).strip() if found else "") or said_by(found or error))
-
-
-def reason_of(error: Exception) -> str:
+def reason_of(error: BaseException) -> str:
     """What a list of runs shows of an error, without keys."""
-    return without_keys(str(error) if isinstance(error, GramError) else said_by(error))
+    found = _of_driver(error)
+    if found is None and isinstance(error, GramError):
+        return without_keys(str(error))
+    return without_keys((str(found).strip() if found else "") or said_by(found or error))
 
 
 def refusal(store: str, error: BaseException) -> StoreError:
     """The error that ends a worker, because the database would refuse the same again."""
     meaning = _STAYING.get(_class_of(error) or "")
-    return StoreError(f"{store}: {_said(error)}" + (f"\n  hint: {meaning}" if meaning else ""))
+    return StoreError(f"{store}: {reason_of(error)}" + (f"\n  hint: {meaning}" if meaning else ""))
 
 
 def _of_driver(error: BaseException | None) -> psycopg.Error | None:

@@ -118,7 +118,8 @@ class Driver:
     async def _drive(self, run: str) -> None:
         row, log, kept, deaths = await call_in_thread(lambda: self._taken_up(run))
         if deaths >= _DEATHS:
-            return await call_in_thread(lambda: self.fail(run, _where_workers_die(kept, deaths)))
+            reason = _where_workers_die(kept, deaths)
+            return await call_in_thread(lambda: self.let_go(run, "failed", reason))
         went_on = f" after {counted(len(kept.steps), 'event')}" if kept.steps else ""
         log_event("run_begun", f"{row.facts.agent} begins{went_on}")
         if deaths < _SUSPECTED:
@@ -173,7 +174,7 @@ class Driver:
         if isinstance(error, LaterError):
             reason = without_keys(str(error))
             if error.may_be_of_run and self.queue.failed_again(run) >= _FAILURES:
-                return self.fail(run, reason)
+                return self.let_go(run, "failed", reason)
             self._say_why(run, reason)
             raise error
         reason = reason_of(error)
@@ -186,19 +187,16 @@ class Driver:
             raise LaterError(reason, pause_after(failures - 1), logging.WARNING)
         if self.store.row(run).status in _IS_FREE:
             with suppress(RunTakenError):
-                self.fail(run, reason)
-
-    def fail(self, run: str, reason: str) -> None:
-        """Write that a run has failed that nobody has claimed."""
-        self._let_go(run, "failed", reason)
+                self.let_go(run, "failed", reason)
 
     def _say_why(self, run: str, reason: str) -> None:
         """Have a list show why a run did not go on, where that is not known yet."""
         row = self.store.row(run)
         if row.status in _IS_FREE and reason not in (row.reason or ""):
-            self._let_go(run, row.status, reason)
+            self.let_go(run, row.status, reason)
 
-    def _let_go(self, run: str, status: RunStatus, reason: str) -> None:
+    def let_go(self, run: str, status: RunStatus, reason: str) -> None:
+        """Write the status of a run that nobody has claimed, and why it has that."""
         try:
             usage = self.store.recorded(run).state.usage
         except Exception as error:

@@ -135,12 +135,10 @@ class Requeue:
     Attributes:
         kept: what is recorded of it, up to the event that failed it.
         new: the id of the fork that is given back instead of it; None where it goes on itself.
-        program: the program of the fork; None for its own.
-        agent: the name of its agent; None for the only one.
-        limits: its limits from now on; None for those that it has.
     """
 
     store: RunStore
+    queue: RunQueue
     row: RunRow
     kept: RecordedRun
     new: str | None
@@ -163,10 +161,9 @@ class Requeue:
 
     def carry_out(self) -> str:
         """Give it back, and return the id of the run that workers drive now."""
-        queue = RunQueue.of(self.store)
-        return self._go_on(queue) if self.new is None else self._fork(queue, self.new)
+        return self._go_on() if self.new is None else self._fork(self.new)
 
-    def _go_on(self, queue: RunQueue) -> str:
+    def _go_on(self) -> str:
         kept = self.kept
         log, now = StoredRun.of(self.store, self.row.id)
         if now.state != kept.state:
@@ -176,20 +173,20 @@ class Requeue:
             steps.append(Replayer(kept.state).take(Resumed(self.limits)))
         with log.held(lambda: _last(steps, kept.state)):
             log.append_all(steps)
-        queue.add(log.id, queue_of(kept.first, kept.own_tools))
+        self.queue.add(log.id, queue_of(kept.first, kept.own_tools))
         return log.id
 
-    def _fork(self, queue: RunQueue, new: str) -> str:
+    def _fork(self, new: str) -> str:
         kept, facts = self.kept, evolve(self.row.facts, parent=self.row.id)
         state, entries = _forked(kept, new, self.program, agent=self.agent, limits=self.limits)
 
         def work() -> None:
             log = StoredRun(self.store, new, facts=facts, status="queued")
             log.begin(state, kept.library, entries)
-            queue.add(new, queue_of(state.beginning, kept.own_tools))
+            self.queue.add(new, queue_of(state.beginning, kept.own_tools))
 
         try:
-            queue.database.together(work)
+            self.queue.database.together(work)
         except RunExistsError:
             raise _given_back(self.store, self.row.id, new) from None
         return new
@@ -234,7 +231,6 @@ def requeue_of(
     limits: Limits | None = None,
 ) -> Requeue:
     """How `requeue_run` would give a run back; nothing is done yet."""
-    expect(store, RunStore, "store", by="requeue_run")
     expect(run, str, "run", by="requeue_run")
     expect(limits, (Limits, type(None)), "limits", by="requeue_run")
     queue, row = RunQueue.of(store), store.row(run)
@@ -266,7 +262,7 @@ def requeue_of(
         raise StoreError(
             f"{name}: its conversation has gone on without it\n  hint: submit the message again"
         )
-    return Requeue(store, row, kept, new, program, agent, limits)
+    return Requeue(store, queue, row, kept, new, program, agent, limits)
 
 
 def _given_back(store: RunStore, run: str, new: str) -> StoreError:

@@ -110,7 +110,6 @@ def shared_limits(store: RunStore) -> dict[str, LimitNow]:
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be read.
     """
-    expect(store, RunStore, "store", by="shared_limits")
     database = RunQueue.of(store).database
     return {
         name: LimitNow(SharedLimit(at_once, per_minute), *now)
@@ -130,7 +129,6 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be written.
     """
-    expect(store, RunStore, "store", by="set_shared_limits")
     expect(limits, Mapping, "limits", by="set_shared_limits")
     for name, limit in limits.items():
         expect(name, str, "a name in limits", by="set_shared_limits")
@@ -150,15 +148,13 @@ class Permission:
     """That a request may be sent, or the seconds to wait before it is asked about again.
 
     Attributes:
-        number: names the request among those of this worker.
-        is_counted: whether it counts as under way.
+        number: names the request among those of this worker; None where it is not counted.
         is_held: whether its provider is left alone for that long, rather than a limit reached.
         is_probe: whether the model did not answer lately, and this request finds out if it does.
     """
 
     wait: float
-    number: int
-    is_counted: bool = False
+    number: int | None = None
     is_held: bool = False
     is_probe: bool = False
 
@@ -167,7 +163,7 @@ class SharedLimits:
     """The limits of a store, as one worker keeps to them; all but `ask` and `ended` block."""
 
     def __init__(self, database: PostgresDatabase, worker: str) -> None:
-        self._database = database
+        self.database = database
         self._worker = worker
         self._numbers = count(1)
         self._under_way: set[int] = set()
@@ -182,15 +178,15 @@ class SharedLimits:
         permission = None
         try:
             permission = await call_in_thread(
-                lambda: self._database.together(lambda: self._asked(listed, number))
+                lambda: self.database.together(lambda: self._asked(listed, number))
             )
             return permission
         finally:  # `settle` removes what counts all the same, if this was cut
-            if permission is None or not permission.is_counted:
+            if permission is None or permission.number is None:
                 self._under_way.discard(number)
 
     def _asked(self, names: list[str], number: int) -> Permission:
-        execute = self._database.execute
+        execute = self.database.execute
         execute("SET LOCAL synchronous_commit = off")
         execute(SQL["make_buckets"], names)
         found = execute(SQL["buckets"], _PROBE, names)
@@ -207,44 +203,44 @@ class SharedLimits:
                 wait = max(wait, (1 - full[name]) / a_second)
             if at_once is not None:
                 counted.append(name)
-                if self._database.value(SQL["under_way"], name) >= at_once:
+                if self.database.value(SQL["under_way"], name) >= at_once:
                     wait = max(wait, _LOOK_AGAIN)
         if max(wait, held) > 0:
-            return Permission(max(wait, held), number, is_held=held >= wait)
+            return Permission(max(wait, held), is_held=held >= wait)
         sql = "UPDATE gram_buckets SET tokens = ?, filled = {clock} WHERE name = ?"
         for name, tokens in full.items():
             execute(sql, tokens - 1, name)
         execute("UPDATE gram_buckets SET probed = {clock} WHERE name = ANY(?)", probed)
         sql = "INSERT INTO gram_requests (name, worker, number) SELECT unnest(?::text[]), ?, ?"
         execute(sql, counted, self._worker, number)
-        return Permission(0.0, number, is_counted=bool(counted), is_probe=bool(probed))
+        return Permission(0.0, number if counted else None, is_probe=bool(probed))
 
     async def ended(self, permission: Permission) -> None:
         """Say that a request is under way no more; where that fails, `settle` does it."""
-        if not permission.is_counted:
+        if (number := permission.number) is None:
             return
-        self._under_way.discard(permission.number)
-        sql, number = "DELETE FROM gram_requests WHERE worker = ? AND number = ?", permission.number
+        self._under_way.discard(number)
+        sql = "DELETE FROM gram_requests WHERE worker = ? AND number = ?"
         with suppress(StoreError):
-            await call_in_thread(lambda: self._database.execute(sql, self._worker, number))
+            await call_in_thread(lambda: self.database.execute(sql, self._worker, number))
 
     def settle(self) -> None:
         """Remove the requests of this worker that have ended, where it could not be said."""
         sql = "DELETE FROM gram_requests WHERE worker = ? AND number <> ALL(?)"
-        self._database.connected(  # its lock is held: what is added meanwhile is put in later
-            lambda _: self._database.execute(sql, self._worker, list(self._under_way))
+        self.database.connected(  # its lock is held: what is added meanwhile is put in later
+            lambda _: self.database.execute(sql, self._worker, list(self._under_way))
         )
 
     def hold_back(self, name: str, seconds: float) -> None:
         """Have no worker send a request that counts for a name, for an hour at most."""
-        self._database.execute(SQL["hold_back"], name, min(seconds, LONGEST_WAIT))
+        self.database.execute(SQL["hold_back"], name, min(seconds, LONGEST_WAIT))
 
     def failed(self, name: str, reason: str) -> tuple[float, bool]:
         """Say that a model did not answer: it is left alone, and then asked by one at a time.
 
         Gives for how many seconds, and whether it had answered until now.
         """
-        execute = self._database.execute
+        execute = self.database.execute
 
         def work() -> tuple[float, int]:
             execute(SQL["make_bucket"], name)
@@ -258,7 +254,7 @@ class SharedLimits:
             execute(SQL["failed"], seconds, name)
             return seconds, failures
 
-        seconds, failures = self._database.together(work)
+        seconds, failures = self.database.together(work)
         if not failures:
             told = f"{name} does not answer, and its runs wait: {reason}"
             log_event("provider_down", told, logging.WARNING)
@@ -267,16 +263,12 @@ class SharedLimits:
     def answered(self, name: str) -> None:
         """Say that a model answers again."""
         sql = "UPDATE gram_buckets SET failures = 0, not_before = 0 WHERE name = ?"
-        self._database.execute(sql, name)
+        self.database.execute(sql, name)
         log_event("provider_back", f"{name} answers again", logging.WARNING)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._database.close()
 
     def is_held(self, names: Iterable[str]) -> bool:
         """Whether a provider of some names is left alone now."""
-        return bool(self._database.execute(SQL["is_held"], list(names), _PROBE))
+        return bool(self.database.execute(SQL["is_held"], list(names), _PROBE))
 
 
 @frozen

@@ -18,26 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
 
-from gram.errors import expect
-
 from ..concurrency import call_in_thread
 from ..errors import RunTakenError, StoreError
 from ..history.records import RecordedRun
 from ..history.stores import PostgresDatabase, RunRow, RunStore, this_process
 from ..json_text import write_json
 from .database_errors import is_of_database, log_event, reason_of
-from .queue import (
-    GO_ON,
-    LOOK,
-    LOOK_NOW,
-    SEEN,
-    SILENT,
-    SQL,
-    LaterError,
-    RunQueue,
-    tell_some,
-    with_workers,
-)
+from .queue import GO_ON, LOOK, LOOK_NOW, SEEN, SILENT, SQL, LaterError, RunQueue, with_workers
 from .submission import Schedule, submit_due, why_not
 
 if TYPE_CHECKING:
@@ -93,7 +80,6 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be read.
     """
-    expect(store, RunStore, "store", by="workers_now")
     database = RunQueue.of(store).database
     return tuple(
         WorkerNow(name, silent, tuple(runs), queues, tuple(sorted(set(leaves.values()))))
@@ -103,7 +89,6 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
 
 def overview(store: RunStore) -> Overview:
     """What the workers of a store have to do; see `workers_now`."""
-    expect(store, RunStore, "store", by="overview")
     return _overview(RunQueue.of(store).database)
 
 
@@ -219,12 +204,12 @@ class Looks:
             self._queue.database.execute("DELETE FROM gram_requests WHERE worker = ?", self._name)
             sql = "DELETE FROM gram_workers WHERE id = ? RETURNING queues"
             for queue in self._queue.database.value(sql, self._name) or ():
-                tell_some(self._queue.database, queue)
+                self._queue.tell_some(queue)
 
         with suppress(StoreError):
             self._queue.database.together(work)
         self._queue.database.close()
-        self._driver.limits.close()
+        self._driver.limits.database.close()
 
     def leave(self, queue: str, run: str, error: LaterError) -> None:
         """Leave the runs of a queue to others, or alone for as long as their model is."""
@@ -304,7 +289,7 @@ class Looks:
             told = f"the run cannot be read: {reason}"
             log_event("run_unreadable", told, logging.WARNING, run=run)
         try:
-            self._driver.fail(run, reason)
+            self._driver.let_go(run, "failed", reason)
         except RunTakenError:
             return None
         except StoreError as error:  # nothing is left of it but its name

@@ -11,24 +11,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import define, field
 
+from gram.errors import expect
 from gram.extras import install
 
 from ..errors import ConfigurationError
 from ..history import stores
-from ..history.stores import PostgresDatabase
 
 if TYPE_CHECKING:
     import psycopg
 
 
-_FORMAT: Final = 1
-
-
-def make_worker_tables(database: PostgresDatabase) -> None:
+def make_worker_tables(database: stores.PostgresDatabase) -> None:
     """Make the tables of workers, and those of Procrastinate, in a store that lacks them."""
 
     def statements() -> Iterator[str]:
@@ -38,9 +36,7 @@ def make_worker_tables(database: PostgresDatabase) -> None:
 
             yield SchemaManager.get_schema()
 
-    stores.make_tables(
-        database, "the queue of its workers", "gram_workers_format", _FORMAT, statements
-    )
+    stores.make_tables(database, "the queue of its workers", "gram_workers_format", statements)
 
 
 LOOK: Final = 2.0  # seconds between two signs of life of a worker, and two looks for all
@@ -77,12 +73,9 @@ def pause_after(failures: int) -> float:
 
 def expect_procrastinate() -> None:
     """Refuse to go on without what workers need."""
-    try:
-        import procrastinate  # noqa: F401  # an extra
-    except ImportError:
-        raise ConfigurationError(
-            f"a queue of runs needs Procrastinate\n  hint: {install('workers')}"
-        ) from None
+    if find_spec("procrastinate") is None:
+        hint = install("workers")
+        raise ConfigurationError(f"workers and schedules need Procrastinate\n  hint: {hint}")
 
 
 @define
@@ -127,7 +120,8 @@ class RunQueue:
         Raises:
             ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         """
-        if not isinstance(store.database, PostgresDatabase):
+        expect(store, stores.RunStore, "store", by="a queue of runs")
+        if not isinstance(store.database, stores.PostgresDatabase):
             raise ConfigurationError(
                 f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"
                 "  hint: give --record postgresql://user@host/database (store= in Python)"
@@ -135,7 +129,7 @@ class RunQueue:
         store.ready()
         return cls(store.database)
 
-    def __init__(self, database: PostgresDatabase) -> None:
+    def __init__(self, database: stores.PostgresDatabase) -> None:
         expect_procrastinate()
         import procrastinate
 
@@ -182,7 +176,11 @@ class RunQueue:
         except AlreadyEnqueued:
             self.database.execute(SQL["put_job_forward"], at, run, at)
         if is_due:
-            tell_some(self.database, queue)
+            self.tell_some(queue)
+
+    def tell_some(self, queue: str) -> None:
+        """Have some of the workers that take runs from a queue look for jobs now; all do soon."""
+        self.database.execute(SQL["tell_some"], LOOK_NOW, queue)
 
     def due(self, run: str) -> float | None:
         """When a queued run may begin, 0 for at once; None for a run that is not queued."""
@@ -247,18 +245,10 @@ def tell_workers(store: stores.StoreLike, run: str) -> None:
                 queue.put(run)
 
 
-def with_workers(store: stores.RunStore) -> PostgresDatabase | None:
+def with_workers(store: stores.RunStore) -> stores.PostgresDatabase | None:
     """The database of a store that runs were submitted to; None for another."""
     database = store.database
-    if not isinstance(database, PostgresDatabase):
+    if not isinstance(database, stores.PostgresDatabase):
         return None
     has_queue = database.execute("SELECT to_regclass('gram_requests')::text") != [(None,)]
     return database if has_queue else None
-
-
-def tell_some(database: PostgresDatabase, queue: str) -> None:
-    """Have some of the workers that take runs from a queue look for jobs now.
-
-    The others look by themselves, so a job is found soon also if these are busy.
-    """
-    database.execute(SQL["tell_some"], LOOK_NOW, queue)

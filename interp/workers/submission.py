@@ -1,17 +1,8 @@
 """Submitting a run, now or at times: it is in the store then, and a worker takes it.
 
-Schedules are runs that are submitted again and again, at times that a file of gram says:
-
-.. code-block:: text
-
-    [morning:Schedule {
-      cron: "0 7 * * 1-5",
-      program: "report.gram",
-      input: "Write the report of yesterday."
-    }]
-
-Times are UTC, by the clock of the database. The run of each time has an id made of the schedule's
-name and that time, so it is submitted once, however many workers have the file.
+Schedules are runs that are submitted again and again, at times that a file of gram says. These are
+UTC, by the clock of the database. The run of each time has an id made of the schedule's name and
+that time, so it is submitted once, however many workers have the file.
 """
 
 from __future__ import annotations
@@ -32,16 +23,19 @@ import lenses_ext
 from gram import Diagnostic, Document, GramError, Pattern, origin, parse as parse_gram
 from gram.documents import decode, resolved
 from gram.errors import expect
-from gram.extras import install
 from lenses_ext import Model, ProgramLike
 from lenses_ext.schemas import Match
 
-from .. import errors
-from ..errors import ConfigurationError, ToolBindingError
+from ..errors import (
+    ConfigurationError,
+    RunExistsError,
+    StoreError,
+    ToolBindingError,
+    ValidationError,
+)
 from ..execution import current_trace
-from ..history import stores
 from ..history.records import Reader, RecordedRun
-from ..history.stores import RunFacts, RunStore
+from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, StoreLike, opened
 from ..json_text import write_json
 from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
 from ..models import OFFLINE, connect_model, find_provider, unknown_provider
@@ -50,7 +44,7 @@ from ..running import BeginOptions, check_options, first_state_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library
 from .database_errors import is_of_database, log_event
-from .queue import MOST_PRIORITY, RunQueue
+from .queue import MOST_PRIORITY, RunQueue, expect_procrastinate
 
 
 def models_asked(state: State) -> tuple[Model, ...]:
@@ -138,7 +132,7 @@ def submit(
     program: ProgramLike,
     user_input: Given,
     *,
-    store: stores.StoreLike,
+    store: StoreLike,
     run_id: str | None = None,
     conversation: str | None = None,
     tenant: str | None = None,
@@ -174,19 +168,19 @@ def submit(
         raise ConfigurationError("submit: at needs a time zone, such as datetime.now(UTC)")
     state = to_submit(program, user_input, options, run_id)
     run, due = state.run_id, 0.0 if at is None else at.timestamp()
-    with stores.opened(store, must_exist=False) as found:
+    with opened(store, must_exist=False) as found:
         queue = RunQueue.of(found)
 
         def work() -> None:
-            stores.StoredRun(found, run, facts=facts, status="queued").begin(state, ())
+            StoredRun(found, run, facts=facts, status="queued").begin(state, ())
             queue.add(run, queue_of(state), due)
 
         try:
             queue.database.together(work)
-        except errors.RunExistsError:
+        except RunExistsError:
             kept = found.recorded(run)
             _expect_same(found, queue, kept.first, state, facts, due)
-            if found.row(run).status not in stores.ENDED:
+            if found.row(run).status not in ENDED:
                 queue.add(run, queue_of(state, kept.own_tools), due)
     return run
 
@@ -254,7 +248,7 @@ def _expect_same(
     if when is not None and when != due:  # None where it does not matter any more
         others.append("the time")
     if others:
-        raise errors.StoreError(
+        raise StoreError(
             f"{store.name_of(state.run_id)}: another run was submitted under this id: "
             f"{', '.join(others)} differ{'' if len(others) > 1 else 's'}\n"
             "  hint: give another id, or submit the same"
@@ -347,17 +341,13 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
     faults = [_fault(each, "a file of schedules has only [name:Schedule {…}]") for each in others]
     faults += schedule_faults(document)
     if faults:
-        raise errors.ValidationError.of(faults)
+        raise ValidationError.of(faults)
     return tuple(_schedule(each, path.parent) for each in patterns)
 
 
 def schedule_faults(document: Document) -> tuple[Diagnostic, ...]:
     """What is wrong with the schedules of a document: their times, their programs, their inputs."""
-    try:
-        import croniter  # noqa: F401  # an extra
-    except ImportError:
-        hint = f"hint: {install('workers')}"
-        raise ConfigurationError(f"schedules need Procrastinate\n  {hint}") from None
+    expect_procrastinate()
     patterns = [each for each in document.patterns if _LABEL in each.value.labels]
     names = Counter(each.value.identity for each in patterns)
     twice = {name for name, count in names.items() if count > 1}
@@ -373,7 +363,7 @@ def _faults_of(pattern: Pattern, twice: set[str], folder: Path) -> Iterator[Diag
         yield _fault(pattern, f'there are two schedules "{name}"')
     try:
         cron = _read(pattern)["cron"]
-    except errors.ValidationError as error:
+    except ValidationError as error:
         yield from error.faults
         return
     if told := _wrong_time(cron):

@@ -288,7 +288,6 @@ def until_told(
     """Do some work in another thread, and tell it to stop at a signal; gives whether it is over.
 
     This thread only waits, so that it sees a signal, and the time, whatever the work waits for.
-    Work that is not over in time goes on for as long as the process does.
 
     Args:
         stop: called at SIGTERM and SIGINT; both stay ignored where they are.

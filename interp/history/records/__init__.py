@@ -7,7 +7,6 @@ from .run_file import (
     PathLike,
     RunFile,
     add_to_file,
-    count_of_turns,
     differences,
     has_nothing_begun,
     is_recorded,

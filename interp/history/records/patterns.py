@@ -156,14 +156,11 @@ _CALL: Final = Form(machine.ToolCall)
 def context_to_pattern(context: Iterable[Message], *, by: str) -> Pattern:
     """Convert a conversation to a pattern; ``by`` is the name of the function, for errors."""
     messages = machine.conversation_of(context, by=by)
-    return Pattern(gram.Subject("", {CONVERSATION}), messages_to_patterns(messages))
+    return Pattern(gram.Subject("", {CONVERSATION}), messages_to_patterns(messages, set()))
 
 
-def messages_to_patterns(
-    messages: Iterable[Message], written: set[str] | None = None
-) -> Iterator[Pattern]:
+def messages_to_patterns(messages: Iterable[Message], written: set[str]) -> Iterator[Pattern]:
     """Convert the messages of a conversation to patterns, with the bytes of each file once."""
-    written = set() if written is None else written
     return (message_to_pattern(each, written) for each in messages)
 
 

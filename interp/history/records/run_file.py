@@ -124,10 +124,14 @@ class RunFile:
         return file, found
 
     @classmethod
-    def at_the_end(cls, path: PathLike, after: Turn | None) -> RunFile:
-        """A file that has turns, to record the next one in it."""
+    def at_the_end(cls, path: PathLike, after: Turn | None, begun: int) -> RunFile:
+        """A file in which some turns have begun, to record the next one in it."""
         file = cls(path)
-        file._start, file._after = file.path.read_bytes().rfind(b"\n") + 1, after
+        content = file.path.read_bytes()
+        if len(_WHOLE_RUN.findall(content)) != begun:
+            reason = "another process has gone on with the conversation"
+            raise OSError(errno.ESTALE, reason, file.name)
+        file._start, file._after = content.rfind(b"\n") + 1, after
         return file
 
     @contextmanager
@@ -227,7 +231,7 @@ class RunFile:
     def _write(self, text: str) -> None:
         file = self._file
         if file is None or file.closed:
-            raise OSError(errno.EBADF, "the file was let go", str(self.path))
+            raise OSError(errno.EBADF, "the file was let go", self.name)
         _append(file, self.path, text)
 
 
@@ -316,11 +320,6 @@ def turn_named(runs: Sequence[RecordedRun], run: str, name: str) -> RecordedRun:
             return each
     turns = counted(len(runs), "turn")
     raise ValidationError(f"{name}: there is no turn {run}\n  hint: the file has {turns}")
-
-
-def count_of_turns(path: PathLike) -> int:
-    """How many turns have begun in a run file."""
-    return len(_WHOLE_RUN.findall(Path(path).read_bytes()))
 
 
 def load_turns(path: PathLike, *, may_be_empty: bool = False) -> RecordedTurns:

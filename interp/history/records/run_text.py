@@ -119,7 +119,7 @@ def head_of(
         said = {key: each for key, each in said.items() if not _is_same(each, old.get(key))}
     elements = list[Pattern]()
     if before and has_context:
-        elements.append(node(CONVERSATION, {}, patterns.messages_to_patterns(before)))
+        elements.append(node(CONVERSATION, {}, patterns.messages_to_patterns(before, set())))
     if run.attachments:
         written = {file.sha256 for each in before for file in each.attachments}
         elements.append(node(ATTACHED, {}, patterns.files_to_patterns(run.attachments, written)))

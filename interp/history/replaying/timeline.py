@@ -157,7 +157,8 @@ class _Reader:
         how: How = "waiting" if state.status is machine.Status.LIMITED else "running"
         for begun in reversed(tuple(machine.frames_inside(state))):
             yield from _rounds(begun.frame, how)
-            yield _frame(begun, how)
+            kind: Kind = "agent" if isinstance(begun.frame, machine.AgentFrame) else "workflow"
+            yield Entry(begun.at, kind, begun.by, begun.name, how, begun.given)
         yield from _rounds(state.frame, how)
 
     def _open(self, state: State, effect: machine.Effect) -> Entry:
@@ -231,11 +232,6 @@ _UNFINISHED: Final = "a loop was out of rounds"
 
 def _error(ended: Ended, error: str | None) -> str | None:
     return _UNFINISHED if error is None and ended.unfinished else error
-
-
-def _frame(begun: machine.AgentStarted, how: How) -> Entry:
-    kind: Kind = "agent" if isinstance(begun.frame, machine.AgentFrame) else "workflow"
-    return Entry(begun.at, kind, begun.by, begun.name, how, begun.given)
 
 
 def _rounds(frame: machine.Frame, how: How) -> Iterator[Entry]:

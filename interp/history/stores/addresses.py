@@ -20,16 +20,15 @@ from gram.words import did_you_mean
 
 from ...errors import ConfigurationError, StoreError
 from ...execution import RunLog
-from ...secrets import without_userinfo
-from ..records import RecordedRun, RunFile, load_turns, turn_named
-from .database import PostgresDatabase, SqliteDatabase
+from ..records import PathLike, RecordedRun, RunFile, load_turns, turn_named
+from .database import PostgresDatabase, SqliteDatabase, bare_address
 from .run_store import RunStore
 from .stored_run import StoredRun
 
-StoreLike: TypeAlias = Union[RunStore, str, "os.PathLike[str]"]
+StoreLike: TypeAlias = Union[RunStore, PathLike]
 """A store, or where it is."""
 
-RecordLike: TypeAlias = Union[RunLog, RunStore, str, "os.PathLike[str]"]
+RecordLike: TypeAlias = Union[RunLog, RunStore, PathLike]
 """What a run is recorded in: an address, an open store, or a log."""
 
 _START_OF_SQLITE: Final = b"SQLite format 3\0"
@@ -60,7 +59,7 @@ class Address:
     run: str = ""
 
     @classmethod
-    def of(cls, given: str | os.PathLike[str]) -> Address:
+    def of(cls, given: PathLike) -> Address:
         """Read an address.
 
         >>> Address.of("runs.db#4f2a")
@@ -89,9 +88,8 @@ class Address:
         return found
 
     def __str__(self) -> str:
-        """The address without user and password, also where they are parameters."""
-        bare = r"\b(?:user|password)\s*=\s*(?:'(?:\\.|[^'\\])*'|[^\s&]*)\s*&?"
-        place = re.sub(bare, "", without_userinfo(self.place)) if self.is_database else self.place
+        """The address without user and password."""
+        place = bare_address(self.place) if self.is_database else self.place
         return f"{place}#{self.run}" if self.run else place
 
     @property
@@ -115,7 +113,7 @@ class Address:
         return start == _START_OF_SQLITE or path.suffix.lower() in _SUFFIXES
 
 
-def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> RunStore:
+def open_store(address: PathLike, *, must_exist: bool = False) -> RunStore:
     """Open a store of runs; close it with ``with``, or by `RunStore.close`.
 
     Args:
@@ -144,7 +142,7 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     return RunStore(SqliteDatabase(path))
 
 
-def store_of_a_run(address: str | os.PathLike[str], *, must_exist: bool = False) -> RunStore:
+def store_of_a_run(address: PathLike, *, must_exist: bool = False) -> RunStore:
     """Open a store for one run alone, between whose parts it is closed; see `open_store`."""
     store = open_store(address, must_exist=must_exist)
     store.rests = True
@@ -178,14 +176,8 @@ def new_log(record: RecordLike) -> RunLog:
     return RunFile(address.place)
 
 
-def open_run(
-    run: str | os.PathLike[str], record: StoreLike | None = None
-) -> tuple[RunLog, RecordedRun]:
-    """Read a run, to go on with it in what it is recorded in.
-
-    Args:
-        run: the address of the run, such as ``talk.gram`` or ``runs.db#4f2a``; or its id.
-        record: where an id is looked for.
+def open_run(run: PathLike, record: StoreLike | None = None) -> tuple[RunLog, RecordedRun]:
+    """Read a run by its address, or by its id in a record, to go on with it there.
 
     Raises:
         OSError: the file cannot be read.
@@ -199,14 +191,12 @@ def open_run(
     return StoredRun.of(found, run_named(found, address.run))
 
 
-def load_run(run: str | os.PathLike[str], record: StoreLike | None = None) -> RecordedRun:
+def load_run(run: PathLike, record: StoreLike | None = None) -> RecordedRun:
     """Read a run, to look at it or to replay it: the last turn of a file; see `open_run`."""
     return load_runs(run, record)[-1]
 
 
-def load_runs(
-    run: str | os.PathLike[str], record: StoreLike | None = None
-) -> tuple[RecordedRun, ...]:
+def load_runs(run: PathLike, record: StoreLike | None = None) -> tuple[RecordedRun, ...]:
     """Read a run, or all turns of a file; see `load_run`."""
     store, address = place_of_run(run, record, by="load_run")
     if store is None:
@@ -217,7 +207,7 @@ def load_runs(
 
 
 def place_of_run(
-    run: str | os.PathLike[str], record: StoreLike | None, *, by: str
+    run: PathLike, record: StoreLike | None, *, by: str
 ) -> tuple[StoreLike | None, Address]:
     """The store that a run is in, or None for a file; and its address. See `open_run`."""
     expect(run, (str, os.PathLike), "run", by=by)
@@ -228,7 +218,7 @@ def place_of_run(
     return address.place if address.is_store else None, address
 
 
-def address_of_run(run: str | os.PathLike[str], record: str | os.PathLike[str] | None) -> Address:
+def address_of_run(run: PathLike, record: PathLike | None) -> Address:
     """The address of a run that is named by its address, or by its id in a record."""
     address = Address.of(run)
     is_path = Path(address.place).suffix in (".gram", *_SUFFIXES)

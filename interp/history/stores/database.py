@@ -22,7 +22,7 @@ from weakref import WeakSet
 from gram.extras import install
 
 from ...errors import ConfigurationError, StoreError, ValidationError
-from ...secrets import hide, without_keys
+from ...secrets import hide, without_keys, without_userinfo
 
 if TYPE_CHECKING:
     import sqlite3
@@ -213,8 +213,8 @@ class PostgresDatabase(Database):
             raise ConfigurationError(
                 f"a store on Postgres needs psycopg\n  hint: {install('postgres')}"
             ) from None
-        # libpq knows postgresql:// in lower case alone
-        address = re.sub("^[A-Za-z]+:", lambda scheme: scheme[0].lower(), address.strip())
+        # libpq knows it in lower case alone
+        address = re.sub("(?i)^postgres(ql)?:", "postgresql:", address.strip())
         try:
             parts: dict[str, Any] = conninfo_to_dict(address)
         except psycopg.Error:  # what it says may have parts of the password
@@ -225,11 +225,7 @@ class PostgresDatabase(Database):
         if not all(each.isdecimal() and 0 < int(each) < 65536 for each in ports):
             raise _unreadable()
         self._hidden = hide(parts.get("password"))
-        host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
-        served, asked = f"{host or ''}{f':{port}' if port else ''}", ""
-        if host and host.startswith("/"):  # a socket, which a name in front of the path cannot be
-            served, asked = "", f"?host={host}{f'&port={port}' if port else ''}"
-        super().__init__(f"postgresql://{served}/{database or ''}{asked}")
+        super().__init__(bare_address(address))
         self.address = address
 
     def execute(self, sql: str, *values: object) -> Rows:
@@ -295,6 +291,12 @@ class PostgresDatabase(Database):
 
     def _told(self, error: psycopg.Error) -> StoreError:
         return StoreError(f"{self.name}: {without_keys(str(error).strip())}")
+
+
+def bare_address(address: str) -> str:
+    """An address of Postgres without user and password, also where they are parameters."""
+    secret = r"\b(?:user|(?:ssl)?password)\s*=\s*(?:'(?:\\.|[^'\\])*'|[^\s&]*)\s*&?"
+    return re.sub(secret, "", without_userinfo(address)).rstrip("?& ")
 
 
 def _unreadable() -> ConfigurationError:
@@ -425,17 +427,19 @@ _TOLD: Final = {
 
 # --- tables
 
+_FORMAT: Final = 1
+"""The format of the tables of stores, and of those of workers."""
+
 
 def make_tables(
     database: Database,
     what: str,
     numbered: str,
-    known: int,
     statements: Callable[[], Iterable[str]],
 ) -> None:
     """Make tables in a database that has none; those of another format are refused.
 
-    The table ``numbered`` has the number of their format; this version writes ``known``.
+    The table ``numbered`` has the number of their format.
     """
 
     def found() -> int | None:
@@ -449,21 +453,13 @@ def make_tables(
             database.execute(f"CREATE TABLE {numbered} (format BIGINT NOT NULL PRIMARY KEY)")
             for statement in statements():
                 database.execute(statement)
-            database.execute(f"INSERT INTO {numbered} (format) VALUES (?)", known)
+            database.execute(f"INSERT INTO {numbered} (format) VALUES (?)", _FORMAT)
 
     if found() is None:
         database.together(make)
-    if (number := found()) != known:
-        which = "a later" if number and number > known else "another"
+    if (number := found()) != _FORMAT:
+        which = "a later" if number and number > _FORMAT else "another"
         raise StoreError(
-            f"{database.name}: {what} has format {number}, and this version knows {known}\n"
+            f"{database.name}: {what} has format {number}, and this version knows {_FORMAT}\n"
             f"  hint: it was written by {which} version of this package"
         )
-
-
-_FORMAT: Final = 1
-
-
-def make_store(database: Database) -> None:
-    """Make the tables of a store that has none."""
-    make_tables(database, "the store", "gram_store", _FORMAT, lambda: tables_of(__file__))

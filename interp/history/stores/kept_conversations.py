@@ -19,7 +19,6 @@ from attrs import frozen
 from ...errors import ConfigurationError
 from ...machine import ConversationContext, Status, context_before, empty_context
 from .. import records
-from ..records import RunFile, Turn
 from .addresses import Address, RecordLike, store_of_a_run
 from .conversations import Conversation, page_of
 from .run_store import RunFacts, RunStore
@@ -32,8 +31,8 @@ class FileConversation:
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         self.name = str(self._path)
-        self._turns: list[Turn] = []
-        self._log: RunFile | None = None
+        self._turns: list[records.Turn] = []
+        self._log: records.RunFile | None = None
         self._given = empty_context
         self._begun = 0
         self.program = ""
@@ -43,7 +42,7 @@ class FileConversation:
                 raise OSError(errno.EINVAL, "this is not a file that can be written", path)
             turns = records.load_turns(path, may_be_empty=True)
             self._given = turns.given
-            self._turns = [Turn(each.state, each.library) for each in turns.talk]
+            self._turns = [records.Turn(each.state, each.library) for each in turns.talk]
             self._begun = len(turns.runs)
             if turns.runs:
                 self.program = turns.runs[-1].filename or ""
@@ -73,19 +72,16 @@ class FileConversation:
             raise OSError(errno.EBUSY, "a process records a run in it", self.name)
         self._path.unlink()
 
-    def log(self) -> RunFile:
+    def log(self) -> records.RunFile:
         """The file, to record the next turn in it."""
         self._take()
         if self._log is not None and self._log.has_begun:
             self._begun, self._log = self._begun + 1, None
         if not self._begun and not self._is_there:
-            self._log = RunFile(self._path)
+            self._log = records.RunFile(self._path)
             return self._log
-        if records.count_of_turns(self._path) != self._begun:
-            reason = "another process has gone on with the conversation"
-            raise OSError(errno.ESTALE, reason, self.name)
         after = self._turns[-1] if self._turns else None
-        self._log = RunFile.at_the_end(self._path, after)
+        self._log = records.RunFile.at_the_end(self._path, after, self._begun)
         return self._log
 
     def cut(self, context: ConversationContext) -> None:

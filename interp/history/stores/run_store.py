@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, get_args
 
 from attrs import asdict, astuple, field, frozen
@@ -19,7 +20,7 @@ from ...machine import Usage, empty_context
 from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
 from .conversations import Conversation
-from .database import SQL, Database, Rows, kept_text, make_store
+from .database import SQL, Database, Rows, kept_text, make_tables, tables_of
 from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, new_owner, process_of
 
 _NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
@@ -203,7 +204,8 @@ class RunStore:
     def ready(self) -> Database:
         """The database, with the tables of a store."""
         if not self._has_tables:
-            make_store(self.database)
+            statements = partial(tables_of, __file__)
+            make_tables(self.database, "the store", "gram_store", statements)
             self._has_tables = True
         return self.database
 

@@ -20,7 +20,6 @@ from ...machine import Event, State, Status, Usage, context_before
 from ...programs import names_of_models
 from ...tools import Tool
 from .. import records
-from ..records import RecordedStep, event_line
 from .database import kept_text
 from .leases import ENDED, Lease, RunStatus
 from .run_store import RunFacts, RunStore
@@ -179,12 +178,12 @@ class StoredRun:
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`."""
-        self._write(event_line(folded, seconds))
+        self._write(records.event_line(folded, seconds))
         self._events += 1
 
-    def append_all(self, events: Iterable[RecordedStep]) -> None:
+    def append_all(self, events: Iterable[records.RecordedStep]) -> None:
         """Write events, all or none; see `append`."""
-        lines = [*map(event_line, events)]
+        lines = [*map(records.event_line, events)]
         self._write(*lines)
         self._events += len(lines)
 

@@ -29,8 +29,8 @@ def two(database: str, store: RunStore) -> Iterator[tuple[SharedLimits, SharedLi
         seen(RunQueue.of(store).database, name, name)
     one, other = (SharedLimits(PostgresDatabase(database), name) for name in ("one", "other"))
     yield one, other
-    one.close()
-    other.close()
+    one.database.close()
+    other.database.close()
 
 
 def ask(limits: SharedLimits, *names: str) -> Permission:

@@ -159,7 +159,7 @@ def test_what_has_to_be_installed_is_told(
     record = ("--record", database)
     workers = ("procrastinate", "psycopg")  # one extra brings both
     for command, missing in (
-        (("check", schedules), ["croniter"]),
+        (("check", schedules), ["procrastinate"]),
         (("submit", HELLO, "Hi.", *record), workers),
         (("limits", "list", *record), workers),
         (("workers", *record), workers),
