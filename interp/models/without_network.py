@@ -97,6 +97,12 @@ class ScriptedModel(ModelWithoutNetwork):
         left = sum(map(len, self._left.values()))
         return f"<ScriptedModel, {asked}, {counted(left, 'reply', 'replies')} left>"
 
+    def pass_over(self, agents: Iterable[str]) -> None:
+        """Leave out a reply for each name of an agent: those that a run has got already."""
+        for name in agents:
+            if left := self._left.get(name if self._of_agents else ""):
+                left.popleft()
+
     def complete(self, request: Request) -> Any:
         """The next reply.
 

@@ -23,7 +23,15 @@ from ...execution import Handler, LiveHandler
 from ...history.records import save_context
 from ...history.replaying import Replay, Timeline, follow, recorded, timeline
 from ...history.stores import Address, StoredRun, open_run
-from ...machine import AssistantRole, Status, UserRole, is_correction, parts_of, start_again
+from ...machine import (
+    AssistantRole,
+    CallModel,
+    Status,
+    UserRole,
+    is_correction,
+    parts_of,
+    start_again,
+)
 from ...models import OFFLINE, known_providers
 from ...programs import the_agent, tools_in
 from ...running import Run
@@ -322,6 +330,7 @@ def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_opt
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.
     Calls that wait for approval are answered by --approve: all, none, or ask at the terminal.
+    A --script goes on behind the replies that are recorded.
     """
     log, kept = open_run(run, default_record())
     kept.check()
@@ -333,6 +342,9 @@ def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_opt
         going_on: Run | Replay = Replay(kept)  # it is done, and shown again
         if kept.state.status is not Status.DONE:
             changes, library = options.of_resumed_run, options.library_for(kept)
+            if script := options.scripted:
+                asked = (step.effect for step in kept.steps if isinstance(step.effect, CallModel))
+                script.pass_over(effect.request.agent for effect in asked)
             if options.asks_before_servers:
                 changes["policy"] = options.policy(library)
             changes |= {"approve": terminal.ask, "record": log, "observe": spending.count}

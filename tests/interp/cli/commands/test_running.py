@@ -383,7 +383,9 @@ def test_nothing_is_told_as_used_where_nothing_began() -> None:
     ]
 
 
-def test_how_to_go_on_names_the_script(tmp_path: Path) -> None:
+def test_how_to_go_on_names_the_script_which_goes_on_behind_what_is_recorded(
+    tmp_path: Path,
+) -> None:
     call = {"name": "sayHello", "arguments": {"personName": "Al"}}
     (tmp_path / "a b.json").write_text(json.dumps([{"calls": [call]}, "Done."]))
     words = ("--script", "a b.json", "--record", "a.run.gram", "--approve", "ask")
@@ -392,6 +394,9 @@ def test_how_to_go_on_names_the_script(tmp_path: Path) -> None:
 
     assert asked.returncode == 6
     assert "gram resume a.run.gram --script 'a b.json' goes on; --approve all" in asked.stderr
+    done = gram("resume", "a.run.gram", *words[:2], "--approve", "all", "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (found["answer"], len(found["calls"])) == ("Done.", 1)
 
 
 def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: ModelServer) -> None:
