@@ -34,6 +34,7 @@ from .reply_reading import (
     call_in_text,
     detect_tool_call as detect_tool_call,
     read_reply,
+    without_thinking,
 )
 from .wire import Reasoning, file_of_part
 from .without_network import Filling, ScriptedModel as ScriptedModel, read_script

@@ -323,7 +323,7 @@ def words_of(request: Request, message: Message) -> str:
     return contracts.text_said(message.content)
 
 
-def _without_thinking(content: str) -> str:
+def without_thinking(content: str) -> str:
     """A reply without the thinking that it begins with."""
     end = 0
     while begun := _THINKING.match(content, end):
@@ -337,7 +337,7 @@ def _without_thinking(content: str) -> str:
 
 
 def _text_in(content: str) -> str:
-    text = _without_thinking(content)
+    text = without_thinking(content)
     fenced = _FENCED_WIDELY.fullmatch(text.strip())
     if fenced and _is_json(fenced[1].strip()):
         said = read_json(fenced[1])
@@ -350,7 +350,7 @@ def _json_in(content: str) -> str:
     """The JSON text in a reply that may have something else around it, or all of it."""
     if _is_json(content):
         return content
-    text = _without_thinking(content).strip()
+    text = without_thinking(content).strip()
     candidates = (pattern.findall(text) for pattern in (_FENCED_WIDELY, _FENCED))
     fenced = [found[0].strip() for found in candidates if len(found) == 1]
     return next(filter(_is_json, (text, *fenced)), content)

@@ -26,7 +26,7 @@ from ...execution import Spending
 from ...history.records import event_lines, pattern_line
 from ...history.stores import load_run
 from ...json_text import Json, read_json, write_json
-from ...models import OFFLINE, LanguageModel
+from ...models import OFFLINE, LanguageModel, without_thinking
 from ...running import RunOptions, begin
 from ...shown import short_repr
 from ...tools import is_from_outside
@@ -367,7 +367,8 @@ def _object_in(value: Json, content: str) -> Json:
     """The object that an answer is or has: models like to say more."""
     if isinstance(value, Mapping):
         return value
+    said = without_thinking(content)
     try:
-        return read_json(content[content.index("{") : content.rindex("}") + 1])
+        return read_json(said[said.index("{") : said.rindex("}") + 1])
     except ValueError:
         return content

@@ -165,7 +165,8 @@ def test_proposals_that_are_no_candidates_are_refused_in_words(tmp_path: Path) -
 
 
 def test_a_model_proposes_from_runs_that_failed(tmp_path: Path) -> None:
-    proposer = ScriptedModel([f'Here: {{"desk.instruction": "{RULE}"}}'])
+    thought = "<think>One of {desk}?</think>"
+    proposer = ScriptedModel([f'{thought} Here: {{"desk.instruction": "{RULE}"}}'])
 
     assert searched(tmp_path, proposer, tries=1).verdict == "better"
     asked = proposer.requests[0].messages[-1].content
