@@ -25,7 +25,6 @@ MOST_BYTES: Final = 20_000_000
 Kind: TypeAlias = Literal["picture", "sound", "document"]
 """What a file is to a model."""
 
-_ADDRESS: Final = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _OTHER_ADDRESS: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MEDIA_TYPE: Final = re.compile(r"[a-z]+/[a-z0-9*][a-z0-9.+_-]*")
 
@@ -159,12 +158,19 @@ class File:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an address that a server could open.
+    """Whether a text is an address that requests can be sent to.
 
-    >>> is_address("https://example.com/a.png"), is_address("a.png")
+    >>> is_address("http://localhost:8000/v1"), is_address("localhost:8000")
     (True, False)
     """
-    return _ADDRESS.fullmatch(text) is not None
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:  # unclosed brackets, or a port that is not a number
+        return False
+    if " " in text or not text.isprintable():  # `urlsplit` drops some of these characters
+        return False
+    return parts.scheme in ("http", "https") and host != "" and host.isascii() and port != 0
 
 
 def shown_address(address: str) -> str:

@@ -22,7 +22,6 @@ from .providers import (
     Provider as Provider,
     added,
     find_provider,
-    is_address,
     is_known,
     known_providers,
     provider_of,

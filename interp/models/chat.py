@@ -117,16 +117,7 @@ _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")  # thei
 
 
 class StreamedReply(wire.StreamedPieces):
-    """The chunks of one reply so far.
-
-    >>> reply = StreamedReply()
-    >>> reply.add({"choices": [{"delta": {"content": "Hel"}}]})
-    ['Hel']
-    >>> reply.add({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}]})
-    ['lo']
-    >>> reply.whole()["choices"][0]["message"]["content"]
-    'Hello'
-    """
+    """The chunks of one reply so far."""
 
     def __init__(self) -> None:
         self._texts: defaultdict[str, list[str]] = defaultdict(list)

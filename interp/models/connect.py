@@ -19,6 +19,7 @@ from lenses_ext import Model
 
 from ..concurrency import waited_for
 from ..errors import ConfigurationError, ModelError
+from ..files import is_address
 from ..secrets import hide, without_keys, without_userinfo
 from . import providers
 from .connections import Server
@@ -135,7 +136,7 @@ def offered_models(asked: str) -> Offered:
     """
     if asked.lower() == OFFLINE.provider.lower():
         return Offered("built in", (OFFLINE.name,))
-    if providers.is_address(asked):
+    if is_address(asked):
         try:
             return _ask(asked, NO_KEY)
         except ConfigurationError as error:

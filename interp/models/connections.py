@@ -24,8 +24,9 @@ from attrs import field, frozen
 
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
+from ..files import is_address
 from ..secrets import without_userinfo
-from .providers import ADDRESS_RULE, is_address
+from .providers import ADDRESS_RULE
 
 if TYPE_CHECKING:
     from http.cookiejar import CookieJar

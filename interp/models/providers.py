@@ -20,6 +20,7 @@ from lenses_ext import Model
 from lenses_ext.language import SETTINGS
 
 from ..errors import ConfigurationError
+from ..files import is_address
 
 Dialect: TypeAlias = Literal["responses", "tools", "functions"]
 """The Responses API, Chat Completions, and its older form with one call per reply."""
@@ -108,22 +109,6 @@ def in_variable_name(name: str) -> str:
     'MY_CLOUD'
     """
     return "".join(c if c.isalnum() else "_" for c in name.upper())
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is a server address that requests can be sent to.
-
-    >>> is_address("http://localhost:8000/v1"), is_address("localhost:8000")
-    (True, False)
-    """
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:  # unclosed brackets, or a port that is not a number
-        return False
-    if " " in text or not text.isprintable():  # `urlsplit` drops some of these characters
-        return False
-    return parts.scheme in ("http", "https") and host != "" and host.isascii() and port != 0
 
 
 def is_on_this_machine(url: str) -> bool:

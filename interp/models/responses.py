@@ -152,12 +152,17 @@ def read_response(
     if status == "incomplete" and reason == "content_filter":
         raise ModelError("the provider's content filter withheld the reply", code="content_filter")
     items = [each for each in output if isinstance(each, Mapping) and word(each.get("type"))]
-    text, refusal, calls = text_of_items(items), refusal_in(items), _calls(items)
+    calls: dict[str, ToolCall] = {}  # by ids that differ
+    for each in items:
+        if each["type"] == "function_call":
+            made = reply_reading.tool_call(each, each.get("call_id"), len(calls), calls)
+            calls[made.id] = made
+    text, refusal = text_of_items(items), refusal_in(items)
     _expect_what_was_asked(items, has_said=bool(text or refusal or calls))
     message = Message(
         AssistantRole,
         well_formed(text or refusal),
-        calls,
+        tuple(calls.values()),
         refused=bool(refusal and not text and not calls),
         echo=to_echo(items, server, request.model.name) if request else None,
     )
@@ -171,16 +176,6 @@ def read_response(
         reasoning=well_formed("\n\n".join(filter(None, reasoning))),
     )
     return reply_reading.read_reply(reply, request)
-
-
-def _calls(items: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    """The calls among some items, each with an id that no other call of the reply has."""
-    calls: dict[str, ToolCall] = {}
-    for item in items:
-        if item["type"] == "function_call":
-            made = reply_reading.tool_call(item, item.get("call_id"), len(calls), calls)
-            calls[made.id] = made
-    return tuple(calls.values())
 
 
 def _expect_what_was_asked(items: list[Mapping[str, Any]], *, has_said: bool) -> None:
@@ -236,16 +231,7 @@ class _Item:
 
 
 class StreamedResponse(wire.StreamedPieces):
-    """The events of one response so far.
-
-    >>> reply = StreamedResponse()
-    >>> reply.add({"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"})
-    ['Hi']
-    >>> reply.add({"type": "response.completed", "response": {"output": []}})
-    []
-    >>> reply.whole()["output"][0]["content"]
-    [{'type': 'output_text', 'text': 'Hi'}]
-    """
+    """The events of one response so far."""
 
     def __init__(self) -> None:
         self._items: dict[object, _Item] = {}

@@ -23,14 +23,7 @@ _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 
 
 class EventReader:
-    """Reads server-sent events from bytes, wherever these are cut; each has so many at most.
-
-    >>> reader = EventReader()
-    >>> list(reader.feed(b'data: {"a"'))
-    []
-    >>> list(reader.feed(b': 1}\\n'))
-    [{'a': 1}]
-    """
+    """Reads server-sent events from bytes, wherever these are cut; each has so many at most."""
 
     def __init__(self, max_bytes: int = MAX_REPLY_BYTES) -> None:
         self._max_bytes = max_bytes

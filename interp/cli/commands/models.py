@@ -22,6 +22,7 @@ from lenses_ext.names import find_runnables
 
 from ... import models
 from ...errors import AgentError, ConfigurationError
+from ...files import is_address
 from ...models import OFFLINE, Provider, connect_model, known_providers
 from ...programs import models_of
 from ...secrets import without_userinfo
@@ -141,7 +142,7 @@ def _provider(provider: Provider) -> list[Finding]:
     """What there is to say of a provider; nothing if its key is not set, which is no fault."""
     name, address, variable = provider.name, address_of(provider), provider.variable("BASE_URL")
     is_changed = address != provider.base_url
-    if not models.is_address(address):
+    if not is_address(address):
         return [(False, f"{variable} is {address!r}: it {models.ADDRESS_RULE}")]
     if urlsplit(address).hostname in _LOCAL:
         answers = _answers(address)

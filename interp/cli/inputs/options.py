@@ -19,9 +19,10 @@ from lenses_ext.schemas import Match
 
 from ...errors import ValidationError
 from ...execution import OnToolError, Spending
+from ...files import is_address
 from ...json_text import json_or_text
 from ...machine import ApprovalPolicy, ApprovalRule, Limits, allow_all, ask_all, deny_all
-from ...models import ADDRESS_RULE, OFFLINE, Dialect, ScriptedModel, is_address, read_script
+from ...models import ADDRESS_RULE, OFFLINE, Dialect, ScriptedModel, read_script
 from ...running import BeginOptions, RunOptions
 from ...tools import ToolLibrary
 from ..completion.completing import complete_limit, complete_setting

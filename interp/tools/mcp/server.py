@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Union
@@ -89,7 +88,7 @@ def read_servers(
         return _of_list(listed, name, handed_on, str(given))
     if isinstance(given, Mapping):
         return _of_list(given, name, handed_on, "the mapping")
-    if isinstance(given, str) and is_address(given):
+    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
         return (_of_entry(name or shown_address(given), {"url": given}, handed_on),)
     expect(given, (str, Sequence, Path, Mapping), "server", by="mcp_library")
     try:
@@ -146,10 +145,8 @@ def _of_entry(name: str, entry: _Entry, env: Mapping[str, str]) -> McpServer:
     hidden = hide(*_secrets(written, words, environment, headers))
     name = cut(visible(without_keys(name)), _LONGEST_NAME)
     if "url" in entry:
-        from ...models import is_address as is_server  # imported late: few ask servers
-
         (url,) = words
-        if not is_server(url):
+        if not is_address(url):
             raise ConfigurationError(
                 f"{where}: an address is http://… or https://…, found {quote(shown_address(url))}"
             )
@@ -187,8 +184,7 @@ def _secrets(
         if not _NO_SECRET.match(name):
             yield from (text, *text.split()[-1:])
     if is_address(words[0]):
-        with suppress(ValueError):  # what cannot be read as an address is refused later
-            parts = urlsplit(words[0])
-            yield parts.password or ""
-            named += parse_qsl(parts.query)
+        parts = urlsplit(words[0])
+        yield parts.password or ""
+        named += parse_qsl(parts.query)
     yield from (value for name, value in named if _SECRET.search(name))

@@ -19,7 +19,6 @@ from gram.words import counted, did_you_mean
 from ...errors import ConfigurationError, ToolError
 from ...files import is_address
 from ...json_text import Json
-from ...models import is_address as is_server
 from ...secrets import hide
 from ..implementation import Tool
 from ..library import ToolLibrary
@@ -368,7 +367,7 @@ def _server(found: Found) -> str:
 
 def _parts(address: str) -> SplitResult | None:
     """The parts of an address of http or https; None if it is none or has a password."""
-    if not is_server(address):
+    if not is_address(address):
         return None
     parts = urlsplit(address)
     has_more = parts.username is not None or parts.query or parts.fragment

@@ -12,12 +12,13 @@ import pytest
 from gram import Pattern, loads_one, parse
 from interp import ConfigurationError, ModelError, OpenAIModel, Usage, connect_model, run
 from interp.execution import Spending
+from interp.files import is_address
 from interp.machine import CallModel, ModelReplied, Request, shown_price, start
 from interp.machine.messages import AssistantRole, Message, empty_context
 from interp.models import price_of
 from interp.models.prices import price_of_reply
 from interp.models.program_checks import check_program
-from interp.models.providers import PROVIDERS, added, is_address, provider_of
+from interp.models.providers import PROVIDERS, added, provider_of
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer
 
