@@ -18,6 +18,7 @@ from gram.errors import expect
 from gram.json import Json
 
 from .errors import ValidationError
+from .secrets import without_userinfo
 
 MOST_BYTES: Final = 20_000_000
 """How many bytes a file may have; providers take about as many."""
@@ -175,11 +176,7 @@ def is_address(text: str) -> bool:
 
 def shown_address(address: str) -> str:
     """An address without what may be secret in it: user, password and query."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return "an address that cannot be read"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    return re.split("[?#]", without_userinfo(address), maxsplit=1)[0]
 
 
 def _kind_of(media_type: str) -> Kind | None:

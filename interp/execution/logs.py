@@ -70,7 +70,11 @@ def log_event(event: machine.Event) -> None:
         cut_off = ", cut off" if event.truncated else ""
         if event.reasoning:
             _model.debug("reasoning %s", _shown(event.reasoning))
-        _model.debug("reply (%s tokens%s) %s", usage, cut_off, _shown(_said(event.message)))
+        message = event.message  # as the model gave it; what goes back to its server may differ
+        calls = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+        parts = {"content": message.content, "tool_calls": calls, "echo": message.echo}
+        reply = {key: value for key, value in parts.items() if value}
+        _model.debug("reply (%s tokens%s) %s", usage, cut_off, _shown(reply))
     elif isinstance(event, machine.ToolReturned) and _tools.isEnabledFor(logging.DEBUG):
         _tools.debug("result %s", without_keys(event.result))
     elif isinstance(event, machine.CallFailed) and _tools.isEnabledFor(logging.WARNING):
@@ -79,13 +83,6 @@ def log_event(event: machine.Event) -> None:
         # what Python code says may have lone surrogates, which not every handler can write
         said = (event.error + trace.rstrip()).encode(errors="backslashreplace").decode()
         _tools.warning("failed: %s", without_keys(said), extra={"event": "tool_failed"})
-
-
-def _said(message: machine.Message) -> dict[str, object]:
-    """A reply as the model gave it; what goes back to its server may differ."""
-    calls = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
-    said = {"content": message.content, "tool_calls": calls, "echo": message.echo}
-    return {key: value for key, value in said.items() if value}
 
 
 def _shown(value: object) -> str:

@@ -85,9 +85,8 @@ class Telemetry:
         try:
             from opentelemetry import metrics, trace
         except ImportError:
-            raise ConfigurationError(
-                f"OpenTelemetry is not installed: {install('telemetry')}"
-            ) from None
+            told = f"OpenTelemetry is not installed: {install('telemetry')}"
+            raise ConfigurationError(told) from None
         none = type(None)
         expect(tracer_provider, (trace.TracerProvider, none), "tracer_provider", by="Telemetry")
         expect(meter_provider, (metrics.MeterProvider, none), "meter_provider", by="Telemetry")
