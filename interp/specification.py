@@ -89,21 +89,16 @@ ToolSpecPattern: TypeAlias = Pattern
 Agent: TypeAlias = Pattern
 """An agent: its pattern runs as it is, so there is no other class of it."""
 ToolSpecification: TypeAlias = Pattern
-"""A tool specification: its pattern."""
 LLMResponse: TypeAlias = Any
 """A model's reply: a completion or a message of a provider, or a `Message`."""
 
 load = load_file
-"""Read the patterns of a file."""
 parse = parse_program
-"""Read a text as a document."""
 dumps = write_program
-"""Write patterns as text."""
 set = put
 """Another value in a part of a pattern: ``set(agent_name, "al", agent)``; the same as `put`."""
 
 OpenAI: Final = "OpenAI"
-"""The provider OpenAI, for `create_model`."""
 
 
 def create_model(name: str, provider: str) -> Model:
@@ -118,29 +113,23 @@ def create_model(name: str, provider: str) -> Model:
 parse_model: Callable[[str], Model] = Model.parse
 """The model that a text names, such as ``"OpenAI/gpt-3.5-turbo"``."""
 model_to_string: Callable[[Model], str] = str
-"""The text of a model, ``provider/name``."""
 
 
 # --- parts of what is not a pattern
 
 tool_name: Callable[[Tool], str] = attrgetter("name")
 tool_description: Callable[[Tool], str] = attrgetter("description")
-"""What a tool does."""
 tool_schema: Callable[[Tool], dict[str, Json]] = attrgetter("schema")
-"""The JSON Schema of a tool's parameters."""
 tool_invoke: Callable[[Tool], Callable[[dict[str, Json]], Any]] = attrgetter("invoke")
 """The function of a tool; `invoke_tool` calls it."""
 library_tools: Callable[[ToolLibrary], dict[str, Tool]] = dict
-"""The tools of a library by name."""
 context_messages: Callable[[ConversationContext], tuple[Message, ...]] = attrgetter("messages")
-"""The messages of a conversation, the oldest first."""
 message_role: Callable[[Message], MessageRole] = attrgetter("role")
 message_content: Callable[[Message], str] = attrgetter("content")
 response_content: Callable[[AgentResponse], str] = attrgetter("content")
 response_tools_used: Callable[[AgentResponse], tuple[ToolInvocation, ...]] = attrgetter(
     "tools_used"
 )
-"""The calls of tools that led to a response."""
 invocation_tool_name: Callable[[ToolInvocation], str] = attrgetter("tool_name")
 invocation_args: Callable[[ToolInvocation], Json] = attrgetter("args")
 
@@ -158,20 +147,16 @@ def invocation_result(invocation: ToolInvocation) -> Json:
 
 # --- shorter words for lenses onto an agent
 
-
 get_agent_name: Callable[[Pattern], str] = partial(view, agent_name)
 set_agent_name: Callable[[str, Pattern], Pattern] = partial(put, agent_name)
-"""An agent under another name."""
 get_tool_specs: Callable[[Pattern], tuple[Pattern, ...]] = partial(view, agent_tool_specs)
 
 say_hello_tool = say_hello
-"""The tool of the example."""
 say_hello_spec: Pattern = create_tool_specification(
     "sayHello",
     "Returns a friendly greeting message for the given name",
     "(personName::Text)==>(::String)",
 )
-"""The specification of the tool ``sayHello``."""
 hello_world_agent: Pattern = create_agent_pattern(
     "hello_world_agent",
     "A friendly agent that uses the sayHello tool to greet users",
