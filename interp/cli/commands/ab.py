@@ -22,7 +22,7 @@ from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan
 from ...models import OFFLINE
 from ..failures import LIMIT, WAITING
 from ..inputs import declaring
-from ..inputs.declaring import json_option, option, with_options
+from ..inputs.declaring import command, json_option, option
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
 from ..inputs.options import POLICIES, ArmOptions, ModelOptions
@@ -129,10 +129,8 @@ class _Options(ComparingOptions):
     html: str | None = option("Write a report here; beside it, pages of runs that differ.", "FILE")
 
 
-@click.command("ab")
-@click.argument("files", nargs=-1)
-@with_options
-def ab_command(files: tuple[str, ...], options: _Options) -> None:
+@command("ab")
+def ab_command(options: _Options, files: tuple[str, ...] = ()) -> None:
     """Run the same cases through several programs, and compare what comes out.
 
     FILES are programs, each an arm, and the first is what the others are compared with: gram ab
@@ -274,10 +272,7 @@ class _JudgeOptions(ModelOptions):
     as_json: bool = json_option
 
 
-@click.command("judge")
-@click.argument("judge", metavar="JUDGE")
-@click.argument("labels", metavar="LABELS")
-@with_options
+@command("judge")
 def judge_command(judge: str, labels: str, options: _JudgeOptions) -> None:
     """Compare the agent in JUDGE with people, who labelled the answers in LABELS.
 

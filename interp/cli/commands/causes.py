@@ -26,11 +26,11 @@ from ...programs import callable_in, the_agent
 from ...workers import fork_run
 from ..failures import Refused
 from ..inputs import declaring
-from ..inputs.declaring import Options, checks_option, json_option, option, with_options
+from ..inputs.declaring import Options, checks_option, command, json_option, option
 from ..inputs.files import read_program
 from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
 from ..inputs.options import base_url_option, dialect_option, named_texts
-from ..inputs.record_option import named_runs, position, run_argument, run_in_store
+from ..inputs.record_option import named_runs, position, run_in_store
 from ..process import interruptible
 from ..terminal.console import detail, forbid, note, show_result, tell
 
@@ -66,9 +66,7 @@ class _ShrinkOptions(Options):
         forbid(is_used, f"--out {self.out} has something in it: name a new folder")
 
 
-@click.command("shrink")
-@run_argument
-@with_options
+@command("shrink")
 def shrink_command(run: str, options: _ShrinkOptions) -> None:
     """Find the smallest program, message and results with which RUN still fails.
 
@@ -201,9 +199,7 @@ class _ForkOptions(Options):
             raise click.UsageError("--model, --tools and --checks need --repeats")
 
 
-@click.command("fork")
-@run_argument
-@with_options
+@command("fork")
 def fork(run: str, options: _ForkOptions) -> None:
     """Make a run that begins like RUN, and print its id; gram resume goes on with it.
 

@@ -18,7 +18,7 @@ from ...errors import StoreError
 from ...history import to_pattern
 from ...history.stores import Address, Conversation, FileConversation, address_of_run, open_store
 from ...machine import Message, call_text
-from ..inputs.declaring import json_option, option, with_options
+from ..inputs.declaring import argument, command, json_option, option
 from ..inputs.record_option import moment, store_option
 from ..terminal.console import forbid, note, show, show_result
 
@@ -33,12 +33,10 @@ def conversations_command() -> None:
 
 
 _BEFORE = "Only those that last changed before then, such as 30d."
-_name_argument = click.argument("name", required=False)
 _most_option: Any = option("How many at most; 50.", default=50)
 
 
-@conversations_command.command("list")
-@with_options
+@command("list", conversations_command)
 def list_conversations(
     store: str = store_option,
     before: datetime | None = option(_BEFORE),
@@ -58,11 +56,9 @@ def list_conversations(
     show_result(as_json, rows, lines)
 
 
-@conversations_command.command("show")
-@_name_argument
-@with_options
+@command("show", conversations_command)
 def show_conversation(
-    name: str | None,
+    name: str | None = None,
     store: str = store_option,
     before: int | None = option(
         "Only messages before the Nth, from 0.", "N", "--before-message", type=click.IntRange(0)
@@ -100,19 +96,14 @@ def _message_json(message: Message) -> dict[str, Json]:
     }
 
 
-@conversations_command.command("export")
-@_name_argument
-@with_options
-def export_conversation(name: str | None, store: str = store_option) -> None:
+@command("export", conversations_command)
+def export_conversation(name: str | None = None, store: str = store_option) -> None:
     """Print a conversation as [:Conversation …], which -c goes on with in a file."""
     with _one(name, store) as conversation:
         show(format_text(dumps(to_pattern(conversation.context))), nl=False)
 
 
-@conversations_command.command("import")
-@click.argument("name")
-@click.argument("file")
-@with_options
+@command("import", conversations_command)
 def import_conversation(
     name: str,
     file: str,
@@ -140,10 +131,8 @@ def import_conversation(
     note(f"gram: the conversation {name} has {counted(len(context), 'message')}")
 
 
-@conversations_command.command("remove")
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@with_options
-def remove(names: tuple[str, ...], store: str = store_option) -> None:
+@command("remove", conversations_command)
+def remove(names: tuple[str, ...] = argument("NAME..."), store: str = store_option) -> None:
     """Remove conversations for good, with the runs that are their turns.
 
     One is not removed while a turn of it is queued or under way.
@@ -154,8 +143,7 @@ def remove(names: tuple[str, ...], store: str = store_option) -> None:
             note(f"gram: the conversation {each.name} is removed")
 
 
-@conversations_command.command("prune")
-@with_options
+@command("prune", conversations_command)
 def prune(
     store: str = store_option,
     before: datetime = option(_BEFORE, required=True),

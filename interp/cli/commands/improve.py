@@ -14,7 +14,7 @@ from ...evaluation import Improvement, improve
 from ...evaluation.experiments import Budget
 from ...evaluation.improving import Proposer, search_by_front, search_with_gepa
 from ..failures import NO
-from ..inputs.declaring import option, with_options
+from ..inputs.declaring import command, option
 from ..inputs.libraries import read_checks
 from ..process import interruptible
 from ..terminal.console import forbid, note, show, show_json
@@ -47,9 +47,7 @@ class _ImproveOptions(ComparingOptions):
     in_place: bool = option("Write the change, if it is better.", name="-i --in-place")
 
 
-@click.command("improve")
-@click.argument("program", metavar="PROGRAM")
-@with_options
+@command("improve")
 def improve_command(program: str, options: _ImproveOptions) -> None:
     """Search for changes that make PROGRAM better, and test the best one.
 

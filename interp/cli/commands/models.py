@@ -14,8 +14,6 @@ from tempfile import TemporaryFile
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-import click
-
 from gram import GramError, only_errors
 from gram.words import counted
 from lenses_ext.names import find_runnables
@@ -27,13 +25,12 @@ from ...models import OFFLINE, Provider, connect_model, known_providers
 from ...programs import models_of
 from ...secrets import without_userinfo
 from ..failures import NO
-from ..inputs.declaring import json_option, option, with_options
+from ..inputs.declaring import command, json_option, option
 from ..inputs.files import read_program
 from ..terminal.console import note, show_result
 
 
-@click.command("models")
-@with_options
+@command("models")
 def models_command(
     as_json: bool = json_option,
     offered: str | None = option(
@@ -86,10 +83,8 @@ Finding: TypeAlias = tuple[bool, str]
 """Whether something is in order, and what was found of it and what helps."""
 
 
-@click.command("doctor")
-@click.argument("file", required=False)
-@with_options
-def doctor_command(file: str | None, as_json: bool = json_option) -> None:
+@command("doctor")
+def doctor_command(file: str | None = None, as_json: bool = json_option) -> None:
     """Say what is wrong with the set-up: keys and addresses.
 
     With FILE, also whether its program is valid and its models can be asked. Nothing is sent to a

@@ -28,19 +28,18 @@ from lenses_ext.places import ANY, read_path, read_pattern, write_path
 
 from ...errors import ValidationError
 from ...json_text import read_json
-from ..completion.completing import path_argument
 from ..each_file import EditOptions, Nowhere, ShowOptions, deliver, each_file, places_in
 from ..failures import INVALID, NO, Refused
-from ..inputs.declaring import Options, json_option, option, with_options
+from ..inputs.declaring import Options, command, json_option, option, path_argument
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
 from ..terminal.console import forbid, show, show_json, tell
 
 
-@click.command("get")
-@path_argument("PATH")
-@with_options
-def get_command(arguments: tuple[str, ...], as_json: bool = json_option) -> None:
+@command("get")
+def get_command(
+    arguments: tuple[str, ...] = path_argument("PATH"), as_json: bool = json_option
+) -> None:
     """Print the value at PATH in FILES, such as greeter.tools.wave.description.
 
     The files come first or last: gram get a.gram PATH, or gram get PATH agents/. They are files,
@@ -135,10 +134,10 @@ class _SetOptions(EditOptions):
     )
 
 
-@click.command("set")
-@path_argument("PATH VALUE")
-@with_options
-def set_command(arguments: tuple[str, ...], options: _SetOptions) -> None:
+@command("set")
+def set_command(
+    options: _SetOptions, arguments: tuple[str, ...] = path_argument("PATH VALUE")
+) -> None:
     """Set the value at PATH in FILES to VALUE, and print the new text.
 
     The files come first or last: gram set a.gram PATH VALUE, or gram set PATH VALUE agents/. They
@@ -236,10 +235,10 @@ class _AddOptions(EditOptions, ToolOptions):
     tools: tuple[str, ...] = option("Add tools of a Python file, by their names.", "FILE.py[:NAME]")
 
 
-@click.command("add")
-@path_argument("PATH VALUE")
-@with_options
-def add_command(arguments: tuple[str, ...], options: _AddOptions) -> None:
+@command("add")
+def add_command(
+    options: _AddOptions, arguments: tuple[str, ...] = path_argument("PATH VALUE")
+) -> None:
     """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
     or a new property.
 
@@ -336,10 +335,8 @@ def _added(
     return property_, lambda _: read
 
 
-@click.command("del")
-@path_argument("PATH")
-@with_options
-def del_command(arguments: tuple[str, ...], options: EditOptions) -> None:
+@command("del")
+def del_command(options: EditOptions, arguments: tuple[str, ...] = path_argument("PATH")) -> None:
     """Remove the value at PATH in FILES: a tool, an agent, or an optional property.
 
     The files come first or last; they are files, folders and globs. A path with * removes all
@@ -364,10 +361,7 @@ class _Options(Options):
     as_json: bool = json_option
 
 
-@click.command("query")
-@click.argument("pattern")
-@click.argument("files", nargs=-1, required=True)
-@with_options
+@command("query")
 def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> None:
     """Find where PATTERN matches in FILES, and print each place with what the holes match.
 
@@ -427,10 +421,10 @@ class _RewriteOptions(ShowOptions):
     as_written: bool = _as_written_option
 
 
-@click.command("rewrite")
-@path_argument("PATTERN NEW")
-@with_options
-def rewrite_command(arguments: tuple[str, ...], options: _RewriteOptions) -> None:
+@command("rewrite")
+def rewrite_command(
+    options: _RewriteOptions, arguments: tuple[str, ...] = path_argument("PATTERN NEW")
+) -> None:
     """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
 
     Both are gram with holes, see gram query: in NEW they take what they match in PATTERN. What

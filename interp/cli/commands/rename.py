@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import click
 from attrs import define, field
 from pyrsistent import PMap
 
@@ -25,10 +24,9 @@ from lenses_ext.places import Kind, Named, mentions, named_at, read_path
 from ...errors import ValidationError
 from ...evaluation.cases import Case, rename_in_cases
 from ...machine import POLICY
-from ..completion.completing import path_argument
 from ..each_file import Nowhere, ShowOptions, each_file, held_file, refuse_new_errors
 from ..failures import Refused
-from ..inputs.declaring import option, with_options
+from ..inputs.declaring import command, option, path_argument
 from ..inputs.files import STDIN, SUFFIX, find_files, read_document, words_and_files
 from ..inputs.libraries import read_libraries
 from ..process import interruptible
@@ -238,10 +236,10 @@ class _RenameOptions(ShowOptions):
     )
 
 
-@click.command("rename")
-@path_argument("PATH NEW")
-@with_options
-def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
+@command("rename")
+def rename_command(
+    options: _RenameOptions, arguments: tuple[str, ...] = path_argument("PATH NEW")
+) -> None:
     """Give what is at PATH in FILES the name NEW, wherever it is meant, and show what would change.
 
     PATH leads to an agent, a workflow or a tool (desk, desk.tools.search), to a type of the file
@@ -263,12 +261,10 @@ def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
     tally.leave()
 
 
-@click.command("share")
-@path_argument("PATH")
-@with_options
+@command("share")
 def share_command(
-    arguments: tuple[str, ...],
     options: ShowOptions,
+    arguments: tuple[str, ...] = path_argument("PATH"),
     into: str | None = option("The file that has the definition then.", "FILE"),
 ) -> None:
     """Make of the copies of what is at PATH in FILES one definition that the files import.

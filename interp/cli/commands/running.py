@@ -37,12 +37,12 @@ from ...programs import the_agent, tools_in
 from ...running import Run
 from ...shown import shortened
 from ..failures import Refused, shown
-from ..inputs.declaring import agent_option, json_option, option, with_options
+from ..inputs.declaring import agent_option, command, json_option, option
 from ..inputs.files import STDIN, read_program
 from ..inputs.given_messages import attach_option, attached_file, input_option, said_to
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import AnsweringOptions, TalkOptions
-from ..inputs.record_option import default_record, named_runs, run_argument
+from ..inputs.record_option import default_record, named_runs
 from ..process import interruptible, uninterrupted
 from ..talk import Talk, how_to_resume, tell_doubts
 from ..terminal import console
@@ -58,11 +58,8 @@ class _RunOptions(TalkOptions):
     attach: tuple[str, ...] = attach_option
 
 
-@click.command("run")
-@click.argument("file")
-@click.argument("messages", nargs=-1)
-@with_options
-def run_command(file: str, messages: tuple[str, ...], options: _RunOptions) -> None:
+@command("run")
+def run_command(file: str, options: _RunOptions, messages: tuple[str, ...] = ()) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
 
     The answers go to standard output, everything else to standard error. FILE may be - for standard
@@ -108,8 +105,8 @@ def take(line: str, talk: Talk) -> bool:
 
 def _help(_talk: Talk, _argument: str) -> None:
     """List the commands."""
-    for name, command in COMMANDS.items():
-        tell(f"{name:8} {command.__doc__}")
+    for name, told in COMMANDS.items():
+        tell(f"{name:8} {told.__doc__}")
 
 
 def _tools(talk: Talk, _argument: str) -> None:
@@ -247,9 +244,7 @@ COMMANDS: Final = {f"/{each.__name__.strip('_')}": each for each in _ALL}
 """The commands of a chat, each a function whose first line says what it does."""
 
 
-@click.command("chat")
-@click.argument("file")
-@with_options
+@command("chat")
 def chat_command(
     file: str,
     options: TalkOptions,
@@ -319,9 +314,7 @@ def converse(talk: Talk, next_line: Callable[[], str | None], *, is_typed: bool)
             tell(shown(failure))
 
 
-@click.command("resume")
-@run_argument
-@with_options
+@command("resume")
 def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_option) -> None:
     """Go on with a recorded run where it is recorded, and print its answer.
 
@@ -383,9 +376,7 @@ class _ReplayOptions(ToolOptions):
         forbid(self.named_tools and "tools" not in self.live, why)
 
 
-@click.command("replay")
-@run_argument
-@with_options
+@command("replay")
 def replay_command(run: str, options: _ReplayOptions) -> None:
     """Show a recorded run, as it was shown: no model, key or tool is needed.
 
@@ -426,9 +417,7 @@ def _replay(run: Run | Replay, terminal: Terminal) -> None:
         raise failure from None
 
 
-@click.command("trace")
-@run_argument
-@with_options
+@command("trace")
 def trace_command(
     run: str,
     is_followed: bool = option("Show it while it happens.", name="--follow -f"),

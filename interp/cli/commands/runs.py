@@ -23,10 +23,10 @@ from ...machine import Ask, At, State, path_of_names, question_text
 from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..failures import Refused
-from ..inputs.declaring import Options, agent_option, json_option, option, with_options
+from ..inputs.declaring import Options, agent_option, argument, command, json_option, option
 from ..inputs.files import RECORDED, read_program
 from ..inputs.options import named_texts, read_limits
-from ..inputs.record_option import moment, position, run_argument, run_in_store, store_option
+from ..inputs.record_option import moment, position, run_in_store, store_option
 from ..terminal.console import columns, forbid, note, show, show_result
 from .causes import fork
 
@@ -70,8 +70,7 @@ class _ListOptions(Options):
         return [evolve(row, reason=reasons.get(row.id, row.reason)) for row in rows]
 
 
-@runs_command.command("list")
-@with_options
+@command("list", runs_command)
 def list_runs(options: _ListOptions) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
     forbid(options.watch and options.as_json, "--watch is for people: leave out --json")
@@ -103,10 +102,8 @@ def _why(row: RunRow) -> str:
     return f"  {row.reason.splitlines()[0]}" if row.reason else ""
 
 
-@runs_command.command("cancel")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@with_options
-def cancel(runs: tuple[str, ...], as_json: bool = json_option) -> None:
+@command("cancel", runs_command)
+def cancel(runs: tuple[str, ...] = argument("RUN..."), as_json: bool = json_option) -> None:
     """End runs for good: nothing more of them is recorded, whoever goes on with them."""
     rows = list[dict[str, str]]()
     for each in runs:
@@ -117,9 +114,7 @@ def cancel(runs: tuple[str, ...], as_json: bool = json_option) -> None:
     show_result(as_json, rows, ())
 
 
-@runs_command.command("decide")
-@run_argument
-@with_options
+@command("decide", runs_command)
 def decide(
     run: str,
     allow: tuple[str, ...] = option("Run the call at this position.", "AT"),
@@ -184,9 +179,7 @@ def _decisions(
     return found
 
 
-@runs_command.command("export")
-@run_argument
-@click.argument("file")
+@command("export", runs_command)
 def export(run: str, file: str) -> None:
     """Write RUN to the new run FILE, for gram resume, replay and trace.
 
@@ -200,11 +193,9 @@ def export(run: str, file: str) -> None:
             note(f"gram: {file} does not have the {kind} of the run: {name}")
 
 
-@runs_command.command("import")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@with_options
+@command("import", runs_command)
 def import_files(
-    files: tuple[str, ...],
+    files: tuple[str, ...] = argument("FILE..."),
     store: str = store_option,
     tenant: str | None = option("Whom the runs were done for.", "NAME"),
     as_json: bool = json_option,
@@ -245,8 +236,7 @@ class _PruneOptions(Options):
     as_json: bool = json_option
 
 
-@runs_command.command("prune")
-@with_options
+@command("prune", runs_command)
 def prune(options: _PruneOptions) -> None:
     """Remove runs that have ended, for good; nothing that somebody goes on with is removed."""
     with stores.open_store(options.store, must_exist=True) as opened:
@@ -276,10 +266,10 @@ class _RequeueOptions(Options):
     as_json: bool = json_option
 
 
-@runs_command.command("requeue")
-@click.argument("runs", metavar="[RUN]...", nargs=-1)
-@with_options
-def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
+@command("requeue", runs_command)
+def requeue(
+    options: _RequeueOptions, runs: tuple[str, ...] = argument("[RUN]...", required=False)
+) -> None:
     """Give runs that have stopped back to the workers of their store, once each.
 
     A run that its model, a limit or a worker stopped goes on where it was. One that has failed

@@ -23,7 +23,7 @@ from ...history.stores import Address
 from ...programs import the_agent
 from ...running import BeginOptions
 from ...tools import ToolLibrary, bind_agent_tools
-from ..inputs.declaring import Options, option, with_options
+from ..inputs.declaring import Options, argument, command, option
 from ..inputs.files import read_program
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import RunningOptions, match_option
@@ -93,10 +93,8 @@ class _ServeOptions(RunningOptions, _StoppableOptions):
         return key
 
 
-@click.command("serve")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@with_options
-def serve_command(files: tuple[str, ...], options: _ServeOptions) -> None:
+@command("serve")
+def serve_command(options: _ServeOptions, files: tuple[str, ...] = argument("FILE...")) -> None:
     """Serve the agents and workflows of FILEs as the models of an OpenAI-compatible server.
 
     Clients ask http://127.0.0.1:8000/v1, by Chat Completions or the Responses API, and name an
@@ -200,8 +198,7 @@ class _WorkerOptions(ToolOptions, _StoppableOptions):
     )
 
 
-@click.command("worker")
-@with_options
+@command("worker")
 def worker_command(options: _WorkerOptions) -> None:
     """Take the runs that were submitted to a store, and drive them to their ends.
 

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import click
 
@@ -17,7 +17,7 @@ from gram.extras import install
 from ...errors import ConfigurationError
 from .. import COMPLETION
 from ..failures import NO
-from ..inputs.declaring import option, with_options
+from ..inputs.declaring import argument, command, option
 from ..terminal.console import show, tell
 
 _TEXTS: Final = Path(__file__).with_name("first_agent")
@@ -27,9 +27,8 @@ FILES: Final = {name: (_TEXTS / f"{name}.txt").read_text(encoding="utf-8") for n
 """The files by name; the README of them is written for the commands of this version."""
 
 
-@click.command("init")
-@click.argument("folder", metavar="[DIR]", default=".")
-def init_command(folder: str) -> None:
+@command("init")
+def init_command(folder: str = argument("[DIR]", default=".", required=False)) -> None:
     """Write a first agent into DIR (here by default), which is made if it does not exist.
 
     It is a small program, its tools, a test and a README; all of it runs offline. A file that
@@ -49,8 +48,7 @@ def init_command(folder: str) -> None:
     tell(f"What to do next is in {where / 'README.md'}")
 
 
-@click.command("lsp")
-@with_options
+@command("lsp")
 def lsp_command(stdio: bool = option("Speak over standard input and output, as always.")) -> None:
     """Tell an editor what it asks of gram files: faults, completion, definitions, and more.
 
@@ -65,10 +63,8 @@ def lsp_command(stdio: bool = option("Speak over standard input and output, as a
         make_server().start_io(asked, told)  # the server closes them
 
 
-@click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
-@click.pass_context
-def completion_command(context: click.Context, shell: str) -> None:
+@command("completion")
+def completion_command(shell: Literal["bash", "fish", "zsh"]) -> None:
     """Print the completion of SHELL: load it when the shell starts.
 
     \b
@@ -80,4 +76,5 @@ def completion_command(context: click.Context, shell: str) -> None:
     """
     from ..completion.shells import SHELLS  # imported late: it loads what only completion needs
 
-    show(SHELLS[shell](context.find_root().command, {}, "gram", COMPLETION).source())
+    program = click.get_current_context().find_root().command
+    show(SHELLS[shell](program, {}, "gram", COMPLETION).source())

@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
 import gram
 import lenses_ext
 from gram import Diagnostic, Document, GramDecodeError, Pattern, Source, Subject
@@ -30,7 +28,7 @@ from ...models import check_program, lint_program, offered_check
 from ..each_file import each_file, laid_out, rewrite
 from ..failures import NO
 from ..inputs import declaring
-from ..inputs.declaring import Options, json_option, option, with_options
+from ..inputs.declaring import Options, command, json_option, option
 from ..inputs.files import STDIN, are_many, read_program, read_text
 from ..inputs.project import project_levels
 from ..terminal import console
@@ -64,9 +62,7 @@ class _LintOptions(_FaultOptions):
     fix: bool = option("First correct the names of tools in instructions.")
 
 
-@click.command("check")
-@click.argument("files", nargs=-1, required=True)
-@with_options
+@command("check")
 def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
     """Report the faults in FILES; without --models no network, key or tool library is needed.
 
@@ -111,9 +107,7 @@ def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
     _report_faults(files, find, options, fix=mend, together=drifted)
 
 
-@click.command("lint")
-@click.argument("files", nargs=-1, required=True)
-@with_options
+@command("lint")
 def lint_command(files: tuple[str, ...], options: _LintOptions) -> None:
     """Report what is valid in FILES, and doubtful; `gram check` reports what is wrong.
 
@@ -255,9 +249,7 @@ class _FmtOptions(Options):
     stdin_filename: str | None = declaring.stdin_filename_option
 
 
-@click.command("fmt")
-@click.argument("files", nargs=-1, required=True)
-@with_options
+@command("fmt")
 def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
     """Lay out FILES in place: files, folders and globs.
 
@@ -288,9 +280,7 @@ def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
     tally.leave()
 
 
-@click.command("convert")
-@click.argument("files", nargs=-1, required=True)
-@with_options
+@command("convert")
 def convert_command(
     files: tuple[str, ...],
     target: Literal["json", "gram", "agentspec"] | None = option("What to print.", name="--to"),
@@ -387,9 +377,7 @@ class _GraphOptions(Options):
     agent: str | None = declaring.agent_option
 
 
-@click.command("graph")
-@click.argument("file")
-@with_options
+@command("graph")
 def graph_command(file: str, options: _GraphOptions) -> None:
     """Draw the agents, tools and workflows of the program in FILE, and the arrows between them.
 

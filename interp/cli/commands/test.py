@@ -33,7 +33,7 @@ from ...views import lines
 from ..each_file import each_file
 from ..failures import NO
 from ..inputs import declaring
-from ..inputs.declaring import json_option, option, taken, with_options
+from ..inputs.declaring import command, json_option, option, taken
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks
 from ..inputs.options import RunningOptions
@@ -396,9 +396,7 @@ def _line(name: str) -> str:
     return " ".join(name.split())
 
 
-@click.command("test")
-@click.argument("files", nargs=-1, required=True)
-@with_options
+@command("test")
 def test_command(files: tuple[str, ...], options: CaseOptions) -> None:
     """Run the cases in FILES, and say which runs are not what they expect.
 

@@ -22,7 +22,7 @@ from ...programs import the_agent, the_tools
 from ...tools import Tool, ToolLibrary, explain_binding
 from ..each_file import Changes, changed_texts, each_file, write_changes
 from ..failures import NO, Refused
-from ..inputs.declaring import agent_option, json_option, option, with_options
+from ..inputs.declaring import agent_option, command, json_option, option
 from ..inputs.files import STDIN, are_many, read_program
 from ..inputs.libraries import ToolOptions, read_tool_specs
 from ..inputs.options import match_option
@@ -42,10 +42,8 @@ class _ToolsOptions(ToolOptions):
     in_place: bool = option("Write what --update shows, atomically.", name="-i --in-place")
 
 
-@click.command("tools")
-@click.argument("files", nargs=-1)
-@with_options
-def tools_command(files: tuple[str, ...], options: _ToolsOptions) -> None:
+@command("tools")
+def tools_command(options: _ToolsOptions, files: tuple[str, ...] = ()) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
 
     Those of agents and workflows inside it are among them.
@@ -164,9 +162,7 @@ def _print(rows: list[dict[str, Json]]) -> None:
                 show(f"{'':{width}}  {line}")
 
 
-@click.command("schema")
-@click.argument("files", nargs=-1, required=True)
-@with_options
+@command("schema")
 def schema_command(
     files: tuple[str, ...],
     agent: str | None = agent_option,

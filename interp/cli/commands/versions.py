@@ -30,7 +30,7 @@ from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, imports_of,
 from ...shown import visible_text
 from ..failures import NO, Refused, shown
 from ..inputs import files as sources
-from ..inputs.declaring import Options, json_option, option, with_options
+from ..inputs.declaring import Options, argument, command, json_option, option
 from ..inputs.files import STDIN, bytes_in_git, files_in_git, read_text, run_git
 from ..terminal.console import forbid, note, show, show_json, tell, write_result
 from ..terminal.faults_shown import as_text, tell_failure
@@ -49,11 +49,9 @@ _HOW = {"both": "", "old": " (removed)", "new": " (new)"}
 """On which sides a file is, and how that is said."""
 
 
-@click.command("diff")
-@click.argument("what", nargs=-1, required=True, metavar="A B")
-@with_options
+@command("diff")
 def diff_command(
-    what: tuple[str, ...],
+    what: tuple[str, ...] = argument("A B"),
     everything: bool = option("Also show changes of order and spelling.", name="--all"),
     exit_code: bool = option("Exit with 1 when something differs."),
     markdown: bool = option("Print Markdown, for a review."),
@@ -259,10 +257,10 @@ class _Options(Options):
         return names or ("ours", "base", "theirs")
 
 
-@click.command("merge")
-@click.argument("files", nargs=-1, metavar="BASE OURS THEIRS")
-@with_options
-def merge_command(files: tuple[str, ...], options: _Options) -> None:
+@command("merge")
+def merge_command(
+    options: _Options, files: tuple[str, ...] = argument("BASE OURS THEIRS", required=False)
+) -> None:
     """Merge the changes from BASE to OURS and from BASE to THEIRS, and print the text.
 
     Conflicts are written between git's markers, and told in words. Errors that the merged program
@@ -414,8 +412,7 @@ def git_command() -> None:
     """Have git merge programs by structure, and show whose change a hunk is."""
 
 
-@git_command.command("install")
-@with_options
+@command("install", git_command)
 def install(undo: bool = option("Take away what this command has put there.")) -> None:
     """Make gram the merge driver for *.gram in the git repository of this folder.
 

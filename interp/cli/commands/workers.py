@@ -16,7 +16,7 @@ from ... import workers
 from ...history.stores import open_store
 from ...machine import Limits
 from ..failures import Refused
-from ..inputs.declaring import Options, agent_option, json_option, option, with_options
+from ..inputs.declaring import Options, agent_option, argument, command, json_option, option
 from ..inputs.files import read_program
 from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, fallback_option
@@ -37,8 +37,7 @@ class _Options(Options):
     as_json: bool = json_option
 
 
-@click.command("workers")
-@with_options
+@command("workers")
 def workers_command(options: _Options) -> None:
     """Say which workers of a store live, on what they work, and what waits.
 
@@ -86,8 +85,7 @@ def limits_command() -> None:
     """
 
 
-@limits_command.command("list")
-@with_options
+@command("list", limits_command)
 def list_limits(store: str = queue_option, as_json: bool = json_option) -> None:
     """List limits, what counts for them now, and who has asked to be left alone for a time."""
     with open_store(store, must_exist=True) as opened:
@@ -113,9 +111,7 @@ def _parts(now: workers.LimitNow) -> list[str]:
     return parts
 
 
-@limits_command.command("set")
-@click.argument("name")
-@with_options
+@command("set", limits_command)
 def set_limit(
     name: str,
     store: str = queue_option,
@@ -128,10 +124,8 @@ def set_limit(
         workers.set_shared_limits(opened, {name: workers.SharedLimit(at_most, per_minute)})
 
 
-@limits_command.command("remove")
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@with_options
-def remove_limits(names: tuple[str, ...], store: str = queue_option) -> None:
+@command("remove", limits_command)
+def remove_limits(names: tuple[str, ...] = argument("NAME..."), store: str = queue_option) -> None:
     """Remove the limits of these names; exits with 1 if one of them has none."""
     with open_store(store, must_exist=True) as opened:
         known = workers.shared_limits(opened)
@@ -175,11 +169,8 @@ class _SubmitOptions(KeptRunOptions):
     fallback: tuple[str, ...] = fallback_option
 
 
-@click.command("submit")
-@click.argument("file")
-@click.argument("message", required=False)
-@with_options
-def submit_command(file: str, message: str | None, options: _SubmitOptions) -> None:
+@command("submit")
+def submit_command(file: str, options: _SubmitOptions, message: str | None = None) -> None:
     """Queue a run of the agent in FILE for the workers of a store, and print its id.
 
     The run is in the store when the id is printed. A worker that has its tools takes it: see

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from attrs import fields
@@ -20,17 +20,6 @@ from ..inputs.files import STDIN, find_files, is_input, read_program
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-
-def path_argument(words: str) -> Callable[[Any], Any]:
-    """The arguments of a command that takes files and a path, which come first or last."""
-    return click.argument(
-        "arguments",
-        nargs=-1,
-        required=True,
-        metavar=f"FILE... {words}",
-        shell_complete=_complete_path,
-    )
 
 
 def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -69,7 +58,7 @@ def complete_limit(_: click.Context, __: click.Parameter, begun: str) -> list[Co
     return _begun_with(begun, (f"{each.name}=" for each in fields(Limits)), is_open=True)
 
 
-def _complete_path(
+def complete_path(
     context: click.Context, parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     """Files, and after a file the paths in it that begin with the typed text."""

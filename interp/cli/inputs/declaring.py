@@ -1,4 +1,4 @@
-"""Declares the options of commands: by parameters, and by attributes of classes."""
+"""Declares what commands take: by parameters, and by attributes of classes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from types import UnionType
 from typing import Any, Final, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 import click
 from attrs import field, fields, frozen, resolve_types
 
-from ..completion.completing import complete_agent, complete_model
+from ..completion.completing import complete_agent, complete_model, complete_path
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -48,7 +48,7 @@ def option(
     converter: Callable[[Any], Any] | None = None,
     **how: Any,
 ) -> Any:
-    """A parameter of a command, or an attribute of a class of options, see `with_options`.
+    """A parameter of a command, or an attribute of a class of options, see `command`.
 
     Its type says what the option takes: ``bool`` is a flag, ``tuple[str, ...]`` may be given
     several times, ``Literal`` is a choice, ``int`` a number from 1 on, ``float`` one above 0,
@@ -81,6 +81,24 @@ def option(
     return field(metadata={"declare": declare}, converter=converter)
 
 
+def argument(metavar: str | None = None, **how: Any) -> Any:
+    """A parameter of a command that is an argument, and that its type and name do not say all of.
+
+    Args:
+        metavar: what the help calls it, where that is not its name.
+        how: what else `click.argument` takes.
+    """
+
+    def declare(attribute: str, kind: Any) -> Callable[[_Command], _Command]:
+        nargs = -1 if get_origin(kind) is tuple else 1
+        given: dict[str, Any] = {"metavar": metavar, "nargs": nargs, "required": True}
+        if get_origin(kind) is Literal:
+            given["type"] = click.Choice(get_args(kind))
+        return click.argument(attribute, **given | how)
+
+    return field(metadata={"declare": declare})
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 class Options:
     """The options of a command: an attribute for each, see `option`."""
@@ -94,36 +112,52 @@ def taken(kind: type[Any], given: dict[str, Any]) -> Any:
     return kind(**{each.name: given.pop(each.name) for each in fields(kind)})
 
 
-def with_options(command: _Command) -> Any:
-    """Declare the options of a command: parameters, and those of the class of ``options``.
+def command(name: str, group: Any = click) -> Callable[[Callable[..., None]], Any]:
+    """Make a command of a function, whose parameters say what it takes.
 
-    The help shows the parameters first, then what the class itself declares, then what it inherits.
+    A parameter whose default is an `option` is one; the others are arguments, which may be left out
+    where they have a default. ``options`` are all those of its class. The help shows the
+    parameters first, then what the class itself declares, then what it inherits.
 
     >>> class Chosen(Options):
     ...     jobs: int = option("How many go on at once.", default=4)
-    >>> @click.command()
-    ... @with_options
-    ... def command(options: Chosen, only: tuple[str, ...] = option("Run only these.", "TAG")):
-    ...     print(options, only)
-    >>> command(["--only", "a", "--only", "b"], standalone_mode=False)
-    Chosen(jobs=4) ('a', 'b')
+    >>> @command("show")
+    ... def show(file: str, options: Chosen, only: tuple[str, ...] = option("These.")) -> None:
+    ...     print(file, options, only)
+    >>> show(["a.gram", "--only", "a", "--only", "b"], standalone_mode=False)
+    a.gram Chosen(jobs=4) ('a', 'b')
     """
-    found = signature(command, eval_str=True).parameters
-    kind: Any = found["options"].annotation if "options" in found else None
-    own = [each for each in found.values() if each.default is not each.empty]
-    declared = [(each.name, each.annotation, each.default) for each in own]
-    for each in sorted(fields(resolve_types(kind)) if kind else (), key=lambda it: it.inherited):
-        declared.append((each.name, each.type, each))
 
-    @wraps(command)
-    def decorated(*arguments: Any, **given: Any) -> None:
-        if kind:
-            given["options"] = taken(kind, given)
-        command(*arguments, **given)
+    def declare(function: Callable[..., None]) -> Any:
+        found = {**signature(function, eval_str=True).parameters}
+        kind: Any = found.pop("options").annotation if "options" in found else None
+        declared = [
+            (each.name, each.annotation, _field_of(each.default)) for each in found.values()
+        ]
+        for each in sorted(
+            fields(resolve_types(kind)) if kind else (), key=lambda it: it.inherited
+        ):
+            declared.append((each.name, each.type, each))
 
-    for name, type_, one in reversed(declared):
-        decorated = one.metadata["declare"](name, type_)(decorated)
-    return decorated
+        @wraps(function)
+        def called(**given: Any) -> None:
+            if kind:
+                given["options"] = taken(kind, given)
+            function(**given)
+
+        decorated: Any = called
+        for attribute, type_, one in reversed(declared):
+            decorated = one.metadata["declare"](attribute, type_)(decorated)
+        return group.command(name)(decorated)
+
+    return declare
+
+
+def _field_of(default: Any) -> Any:
+    """What declares a parameter, by its default."""
+    if default is Parameter.empty:
+        return argument()
+    return default if hasattr(default, "metadata") else argument(required=False)
 
 
 json_option: Any = option("Print the result as JSON.", name="--json")
@@ -136,3 +170,8 @@ checks_option: Any = option("A Python file with the checks that cases name.", "F
 """The files of checks; see `read_checks`."""
 
 stdin_filename_option: Any = option("What messages call standard input.", "NAME")
+
+
+def path_argument(words: str) -> Any:
+    """The arguments of a command that takes files and a path, which come first or last."""
+    return argument(f"FILE... {words}", shell_complete=complete_path)

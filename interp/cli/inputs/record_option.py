@@ -92,9 +92,6 @@ record_option: Any = option(
     **_RECORD,
 )
 
-run_argument = click.argument("run", metavar="RUN")
-"""A run: its address, or its id in the default place."""
-
 
 def position(text: str) -> At:
     """A position in a run as traces show it, such as ``0.1`` or ``writer.0.0``."""
