@@ -30,7 +30,7 @@ from ...errors import ValidationError
 from ...json_text import read_json
 from ..each_file import EditOptions, Nowhere, ShowOptions, deliver, each_file, places_in
 from ..failures import INVALID, NO, Refused
-from ..inputs.declaring import Options, command, json_option, option, path_argument
+from ..inputs.declaring import command, json_option, option, path_argument
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
 from ..terminal.console import forbid, show, show_json, tell
@@ -354,15 +354,15 @@ def del_command(options: EditOptions, arguments: tuple[str, ...] = path_argument
 _as_written_option: Any = option("Follow no reference, and read Tool as Tool alone.")
 
 
-class _Options(Options):
-    as_written: bool = _as_written_option
-    count: bool = option("Print how often it is found in each file.")
-    only_files: bool = option("Print the names of the files alone.", name="--files")
-    as_json: bool = json_option
-
-
 @command("query")
-def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> None:
+def query_command(
+    pattern: str,
+    files: tuple[str, ...],
+    as_written: bool = _as_written_option,
+    count: bool = option("Print how often it is found in each file."),
+    only_files: bool = option("Print the names of the files alone.", name="--files"),
+    as_json: bool = json_option,
+) -> None:
     """Find where PATTERN matches in FILES, and print each place with what the holes match.
 
     PATTERN is gram with holes: a name, a label, a key or a symbol value that begins with _, as in
@@ -372,7 +372,6 @@ def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> No
     FILES are files, folders and globs; - is standard input. A file that is not gram is told, and
     the others are searched. Exits with 1 if nothing is found.
     """
-    count, only_files, as_json = options.count, options.only_files, options.as_json
     forbid(count and only_files, "--count and --files print different things: choose one")
     wanted = read_pattern(read_word_beside(pattern, files), "PATTERN")
     rows: list[dict[str, Any]] = []
@@ -380,7 +379,7 @@ def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> No
 
     def find(file: str) -> None:
         program = read_program(file)
-        for match in lenses_ext.query(wanted, program, as_written=options.as_written, own=True):
+        for match in lenses_ext.query(wanted, program, as_written=as_written, own=True):
             counts[file] += 1
             if only_files:
                 break

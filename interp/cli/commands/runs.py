@@ -220,55 +220,47 @@ def import_files(
     tally.leave()
 
 
-class _PruneOptions(Options):
-    store: str = store_option
+@command("prune", runs_command)
+def prune(
+    store: str = store_option,
     before: datetime = option(
         "Only runs that last changed before then, such as 30d or 2026-11-22.",
         required=True,
-    )
+    ),
     status: tuple[RunStatus, ...] = option(
         "Only runs like this.",
         type=click.Choice([each for each in get_args(RunStatus) if each != "running"]),
         default=stores.ENDED,
         show_default=True,
-    )
-    tenant: str | None = option("Only for this tenant.", "NAME")
-    as_json: bool = json_option
-
-
-@command("prune", runs_command)
-def prune(options: _PruneOptions) -> None:
+    ),
+    tenant: str | None = option("Only for this tenant.", "NAME"),
+    as_json: bool = json_option,
+) -> None:
     """Remove runs that have ended, for good; nothing that somebody goes on with is removed."""
-    with stores.open_store(options.store, must_exist=True) as opened:
-        removed = opened.prune(options.before, status=options.status, tenant=options.tenant)
-    show_result(options.as_json, {"removed": removed}, ())
+    with stores.open_store(store, must_exist=True) as opened:
+        removed = opened.prune(before, status=status, tenant=tenant)
+    show_result(as_json, {"removed": removed}, ())
     note(f"gram: {counted(removed, 'run')} removed")
-
-
-class _RequeueOptions(Options):
-    store: str = store_option
-    status: tuple[Literal["failed", "limited", "stopped"], ...] = option(
-        "All runs like this; failed, where another filter is given."
-    )
-    since: datetime | None = option("Only runs made since then, such as 1h.")
-    tenant: str | None = option("Only for this tenant.", "NAME")
-    tool: str | None = option("Only where a call of it failed or has no answer.", "NAME")
-    model: str | None = option("Only those that ask this model, or this provider.", "NAME")
-    program: str | None = option("Go on with this program.", "FILE")
-    agent: str | None = agent_option
-    limits: Mapping[str, Any] = option(
-        "Go on with this limit, such as iterations=20.",
-        "NAME=NUMBER",
-        name="--limit",
-        converter=read_limits,
-    )
-    does_it: bool = option("Give them back; else only show which.", name="-i")
-    as_json: bool = json_option
 
 
 @command("requeue", runs_command)
 def requeue(
-    options: _RequeueOptions, runs: tuple[str, ...] = argument("[RUN]...", required=False)
+    runs: tuple[str, ...] = argument("[RUN]...", required=False),
+    store: str = store_option,
+    status: tuple[Literal["failed", "limited", "stopped"], ...] = option(
+        "All runs like this; failed, where another filter is given."
+    ),
+    since: datetime | None = option("Only runs made since then, such as 1h."),
+    tenant: str | None = option("Only for this tenant.", "NAME"),
+    tool: str | None = option("Only where a call of it failed or has no answer.", "NAME"),
+    model: str | None = option("Only those that ask this model, or this provider.", "NAME"),
+    program: str | None = option("Go on with this program.", "FILE"),
+    agent: str | None = agent_option,
+    limits: tuple[str, ...] = option(
+        "Go on with this limit, such as iterations=20.", "NAME=NUMBER", name="--limit"
+    ),
+    does_it: bool = option("Give them back; else only show which.", name="-i"),
+    as_json: bool = json_option,
 ) -> None:
     """Give runs that have stopped back to the workers of their store, once each.
 
@@ -276,27 +268,24 @@ def requeue(
     itself, or gets another --program, is forked before the event that failed it, under an id such
     as RUN.again-1. Without RUN the filters say which.
     """
-    tool, model = options.tool, options.model
-    is_filtered = bool(tool or model or options.status or options.since or options.tenant)
+    is_filtered = bool(tool or model or status or since or tenant)
     forbid(bool(runs) == is_filtered, "give runs, or filters such as --status failed --since 1h")
-    program = None if options.program is None else read_program(options.program)
-    named = [stores.address_of_run(each, options.store) for each in runs]
-    places = {each.place for each in named} or {options.store}
+    changed = read_limits(limits)
+    new = None if program is None else read_program(program)
+    named = [stores.address_of_run(each, store) for each in runs]
+    places = {each.place for each in named} or {store}
     forbid(len(places) > 1, "give back the runs of one store at a time")
     with stores.open_store(places.pop(), must_exist=True) as opened:
-        status = options.status or ("failed",)
-        rows = opened.rows(status=status, since=options.since, tenant=options.tenant)
+        rows = opened.rows(status=status or ("failed",), since=since, tenant=tenant)
         ids = [stores.run_named(opened, each.run) for each in named] or [row.id for row in rows]
         found: list[workers.Requeue] = []
         refused = 0
         for run in ids:
             try:
-                limits = None
-                if options.limits:
-                    limits = evolve(opened.recorded(run).state.limits, **options.limits)
-                planned = workers.requeue_of(
-                    opened, run, program, agent=options.agent, limits=limits
-                )
+                others = None
+                if changed:
+                    others = evolve(opened.recorded(run).state.limits, **changed)
+                planned = workers.requeue_of(opened, run, new, agent=agent, limits=others)
             except GramError as error:
                 refused += 1
                 note(f"gram: {error}")
@@ -304,13 +293,13 @@ def requeue(
             if (tool is None or planned.called(tool)) and (model is None or planned.asked(model)):
                 found.append(planned)
         for each in found:
-            line = _given_back(each, does_it=options.does_it)
-            if not options.as_json:  # at once: the next one may fail
+            line = _given_back(each, does_it=does_it)
+            if not as_json:  # at once: the next one may fail
                 show(line)
     given = [{"id": it.new or it.row.id, "parent": it.row.id if it.new else None} for it in found]
-    show_result(options.as_json, given, ())
-    done = "given back" if options.does_it else "would be given back"
-    hint = "; -i does it" if found and not options.does_it else ""
+    show_result(as_json, given, ())
+    done = "given back" if does_it else "would be given back"
+    hint = "; -i does it" if found and not does_it else ""
     note(f"gram: {counted(len(found), 'run')} {done}{hint}")
     if runs and refused:
         raise Refused(f"{counted(refused, 'run')} cannot be given back")

@@ -242,27 +242,25 @@ def _faults_of_cases(text: str, name: str) -> tuple[Diagnostic, ...]:
     return case_faults(Source(text, name))
 
 
-class _FmtOptions(Options):
-    check: bool = option("Exit with 1 when a file would change; write nothing.")
-    diff: bool = option("Print what would change; write nothing.")
-    as_json: bool = json_option
-    stdin_filename: str | None = declaring.stdin_filename_option
-
-
 @command("fmt")
-def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
+def fmt_command(
+    files: tuple[str, ...],
+    check: bool = option("Exit with 1 when a file would change; write nothing."),
+    diff: bool = option("Print what would change; write nothing."),
+    as_json: bool = json_option,
+    stdin_filename: str | None = declaring.stdin_filename_option,
+) -> None:
     """Lay out FILES in place: files, folders and globs.
 
     - reads standard input and writes standard output.
     """
-    diff, as_json = options.diff, options.as_json
-    writes = not (options.check or diff)
+    writes = not (check or diff)
     forbid(as_json and (diff or STDIN in files), "--json tells of files: without --diff and -")
 
     def lay_out(file: str) -> dict[str, Any]:
         if writes and file != STDIN:
             return {"changed": rewrite(file, gram.format_text)}
-        text, name = read_text(file, options.stdin_filename)
+        text, name = read_text(file, stdin_filename)
         laid_out = gram.format_text(text, name)
         if writes:
             show(laid_out, nl=False)
@@ -271,7 +269,7 @@ def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
             return {"changed": False}
         if diff:
             show_diff(text, laid_out, name)
-        if options.check and not as_json:
+        if check and not as_json:
             note(f"{name} would change")
         return {"changed": True, "code": NO}
 
@@ -368,38 +366,36 @@ def _patterns(text: str, name: str) -> Pattern | tuple[Pattern, ...]:
 _SUFFIXES = {"": "mermaid", ".mmd": "mermaid", ".svg": "svg", ".dot": "dot", ".gv": "dot"}
 
 
-class _GraphOptions(Options):
+@command("graph")
+def graph_command(
+    file: str,
     form: Literal["mermaid", "dot", "svg"] | None = option(
         "What to draw it as; without it, the suffix of OUT decides, else Mermaid.", name="--as"
-    )
-    out: str | None = option("Write to this file.", "OUT", name="-o")
-    run: str | None = option("Show what this run came to, and how often.", "RUN")
-    agent: str | None = declaring.agent_option
-
-
-@command("graph")
-def graph_command(file: str, options: _GraphOptions) -> None:
+    ),
+    out: str | None = option("Write to this file.", "OUT", name="-o"),
+    run: str | None = option("Show what this run came to, and how often.", "RUN"),
+    agent: str | None = declaring.agent_option,
+) -> None:
     """Draw the agents, tools and workflows of the program in FILE, and the arrows between them.
 
     Faulty programs are drawn too: a name that is not defined is drawn as such.
     """
-    out, form, recorded = options.out, options.form, options.run
     console.expect_a_name(out, "-o")
     console.expect_other_file(out)
-    forbid(file == recorded == STDIN, "standard input cannot be both the program and the run")
+    forbid(file == run == STDIN, "standard input cannot be both the program and the run")
     suffix = Path(out or "").suffix.lower()
     why = f"no {suffix} is drawn: name OUT .svg, .dot or .mmd"
     forbid(form is None and suffix not in _SUFFIXES, why)
-    drawing = lenses_ext.drawing_of(read_program(file), options.agent)
-    if recorded is not None:
+    drawing = lenses_ext.drawing_of(read_program(file), agent)
+    if run is not None:
         from ...history.replaying import timeline  # imported late: only this needs runs
         from ...views import with_counts
         from ..inputs.record_option import named_runs
 
-        run = timeline(named_runs(recorded)[-1], has_prices=False)
-        drawing = with_counts(drawing, run)
-        if run.requests + run.calls and not any(each.count for each in drawing.nodes):
-            tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
+        found = timeline(named_runs(run)[-1], has_prices=False)
+        drawing = with_counts(drawing, found)
+        if found.requests + found.calls and not any(each.count for each in drawing.nodes):
+            tell(f"gram: {run} is a run of {found.agent}, and came to nothing that is drawn")
     chosen = form or _SUFFIXES[suffix]
     text = getattr(lenses_ext, f"to_{chosen}")(drawing)
     if out is None:

@@ -16,7 +16,7 @@ from ... import workers
 from ...history.stores import open_store
 from ...machine import Limits
 from ..failures import Refused
-from ..inputs.declaring import Options, agent_option, argument, command, json_option, option
+from ..inputs.declaring import agent_option, argument, command, json_option, option
 from ..inputs.files import read_program
 from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, fallback_option
@@ -25,38 +25,35 @@ from ..telemetry import telemetry
 from ..terminal.console import forbid, note, show_result
 
 
-class _Options(Options):
-    store: str = queue_option
+@command("workers")
+def workers_command(
+    store: str = queue_option,
     health: bool = option(
         "Exit with 1 unless a worker lives and no run waits longer than --oldest."
-    )
-    machine: str | None = option("Only workers of this machine.", "HOST", name="--on")
+    ),
+    machine: str | None = option("Only workers of this machine.", "HOST", name="--on"),
     oldest: float | None = option(
         "How long a run may wait that could begin; without it, for any time.", "SECONDS"
-    )
-    as_json: bool = json_option
-
-
-@command("workers")
-def workers_command(options: _Options) -> None:
+    ),
+    as_json: bool = json_option,
+) -> None:
     """Say which workers of a store live, on what they work, and what waits.
 
     Why a run waits, gram runs list says.
     """
-    forbid(options.oldest is not None and not options.health, "--oldest is for --health")
-    with open_store(options.store, must_exist=True) as opened:
+    forbid(oldest is not None and not health, "--oldest is for --health")
+    with open_store(store, must_exist=True) as opened:
         every = workers.workers_now(opened)
         now = workers.overview(opened)
-    machine = options.machine
     found = [each for each in every if machine in (None, each.name.partition("/")[0])]
     runs = {"runs" if name == "statuses" else name: value for name, value in asdict(now).items()}
-    as_json = {"workers": [asdict(each) for each in found], **runs}
-    show_result(options.as_json, as_json, _lines_of(found))
-    if not options.as_json:
+    value = {"workers": [asdict(each) for each in found], **runs}
+    show_result(as_json, value, _lines_of(found))
+    if not as_json:
         _tell(now, is_any=bool(found))
-    if options.health and not found:
+    if health and not found:
         raise Refused("no worker lives" + (f" on {machine}" if machine else ""))
-    if options.oldest is not None and now.seconds > options.oldest:
+    if oldest is not None and now.seconds > oldest:
         raise Refused(f"run {now.oldest} has waited for {now.seconds:.0f} s")
 
 

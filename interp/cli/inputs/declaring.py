@@ -8,14 +8,12 @@ from datetime import UTC, datetime, timedelta
 from functools import wraps
 from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, Final, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
+from typing import Any, Final, Literal, Union, dataclass_transform, get_args, get_origin
 
 import click
 from attrs import field, fields, frozen, resolve_types
 
 from ..completion.completing import complete_agent, complete_model, complete_path
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class _Age(click.ParamType[datetime]):
@@ -62,7 +60,7 @@ def option(
         how: what else `click.option` takes.
     """
 
-    def declare(attribute: str, kind: Any) -> Callable[[_Command], _Command]:
+    def declare(attribute: str, kind: Any) -> Callable[[Any], Any]:
         given: dict[str, Any] = {"help": help, "metavar": metavar}
         given["multiple"] = get_origin(kind) in (tuple, Mapping)
         if get_origin(kind) in (tuple, Union, UnionType):
@@ -89,7 +87,7 @@ def argument(metavar: str | None = None, **how: Any) -> Any:
         how: what else `click.argument` takes.
     """
 
-    def declare(attribute: str, kind: Any) -> Callable[[_Command], _Command]:
+    def declare(attribute: str, kind: Any) -> Callable[[Any], Any]:
         nargs = -1 if get_origin(kind) is tuple else 1
         given: dict[str, Any] = {"metavar": metavar, "nargs": nargs, "required": True}
         if get_origin(kind) is Literal:
@@ -131,13 +129,10 @@ def command(name: str, group: Any = click) -> Callable[[Callable[..., None]], An
     def declare(function: Callable[..., None]) -> Any:
         found = {**signature(function, eval_str=True).parameters}
         kind: Any = found.pop("options").annotation if "options" in found else None
-        declared = [
-            (each.name, each.annotation, _field_of(each.default)) for each in found.values()
-        ]
-        for each in sorted(
-            fields(resolve_types(kind)) if kind else (), key=lambda it: it.inherited
-        ):
-            declared.append((each.name, each.type, each))
+        attributes = fields(resolve_types(kind)) if kind else ()
+        declared = [(it.name, it.annotation, _field_of(it.default)) for it in found.values()]
+        declared += [(it.name, it.type, it) for it in attributes if not it.inherited]
+        declared += [(it.name, it.type, it) for it in attributes if it.inherited]
 
         @wraps(function)
         def called(**given: Any) -> None:
