@@ -1,6 +1,6 @@
 """Waiting for what may not end: clocks, worker threads, and the event loops of the process."""
 
-from .clocks import GRACE, Clock, TookTooLongError, stopped, to_its_end, within
+from .clocks import GRACE, Clock, TookTooLongError, setting, stopped, to_its_end, within
 from .loops import (
     OneThread,
     SelfCancelledError,

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 GRACE: Final = 0.05
 """The seconds in which what is stopped may still end."""
@@ -55,6 +56,16 @@ class Clock:
             self._timer.cancel()
 
 
+@contextmanager
+def setting(variable: ContextVar[V], value: V) -> Iterator[None]:
+    """Inside, a context variable has a value."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
 _clock_within: ContextVar[Clock | None] = ContextVar("_clock_within", default=None)
 
 
@@ -68,11 +79,8 @@ async def within(awaitable: Awaitable[T], seconds: float) -> T:
     try:
         async with asyncio.timeout(None) as limit:
             clock = Clock(seconds, lambda: limit.reschedule(loop.time()))
-            token = _clock_within.set(clock)
-            try:
+            with setting(_clock_within, clock):
                 return await awaitable
-            finally:
-                _clock_within.reset(token)
                 clock.stop()
     except TimeoutError:
         if limit.expired():

@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Final
 
 from .. import machine
+from ..concurrency import setting
 from ..models import AnyModel
 from ..secrets import without_keys
 
@@ -28,19 +29,14 @@ logging.getLogger("interp").addHandler(logging.NullHandler())  # else warnings a
 _fields: ContextVar[Mapping[str, str]] = ContextVar("_fields", default=MappingProxyType({}))
 
 
-@contextmanager
-def log_fields(**fields: str | None) -> Iterator[None]:
+def log_fields(**fields: str | None) -> AbstractContextManager[None]:
     """Have what is logged inside say more than its message, such as which run it is about.
 
     Args:
         **fields: the names and values of attributes of the log records; None is left out.
     """
     given = {name: value for name, value in fields.items() if value is not None}
-    token = _fields.set({**_fields.get(), **given})
-    try:
-        yield
-    finally:
-        _fields.reset(token)
+    return setting(_fields, {**_fields.get(), **given})
 
 
 def _add_fields(record: logging.LogRecord) -> bool:

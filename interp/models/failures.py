@@ -12,7 +12,7 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
@@ -23,6 +23,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from gram.words import counted
 from lenses_ext import Model
 
+from ..concurrency import setting
 from ..errors import AgentError, ConfigurationError, ModelError
 from ..machine import FunctionRole, Request
 from ..secrets import without_keys
@@ -267,21 +268,12 @@ def noticing_retries(notice: Notice) -> AbstractContextManager[None]:
             others(error, seconds)
         notice(error, seconds)
 
-    return _within(_notice, tell)
+    return setting(_notice, tell)
 
 
 def sent_once() -> AbstractContextManager[None]:
     """Have no request inside sent again: whoever asked for it does so."""
-    return _within(_is_sent_once, True)
-
-
-@contextmanager
-def _within(variable: ContextVar[T], value: T) -> Iterator[None]:
-    token = variable.set(value)
-    try:
-        yield
-    finally:
-        variable.reset(token)
+    return setting(_is_sent_once, True)
 
 
 async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:

@@ -19,7 +19,7 @@ import dataclasses
 import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from enum import Enum
 from types import NoneType
@@ -34,7 +34,7 @@ from gram.words import counted
 from lenses_ext.schemas import NotJson
 
 from .. import concurrency
-from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, waited_for
+from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, setting, waited_for
 from ..errors import ToolError, ValidationError, said_by
 from ..files import File
 from ..json_text import Json, JsonText, write_json
@@ -300,19 +300,14 @@ current_context: ContextVar[ToolContext | None] = ContextVar("current_context", 
 """The context of the current tool call, or None outside a run."""
 
 
-@contextmanager
-def providing(context: ToolContext | None) -> Iterator[None]:
+def providing(context: ToolContext | None) -> AbstractContextManager[None]:
     """Tools that are called inside get this context.
 
     >>> with providing(ToolContext("greeter", "hello")):
     ...     current_context.get().agent_name
     'greeter'
     """
-    token = current_context.set(context)
-    try:
-        yield
-    finally:
-        current_context.reset(token)
+    return setting(current_context, context)
 
 
 PlainCall: TypeAlias = Callable[[Callable[[], Any]], Awaitable[Any]]
