@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 import attrs
-from attrs import field, frozen
+from attrs import frozen
 from typing_extensions import is_typeddict
 
 from ...errors import ToolError
@@ -43,11 +43,11 @@ def place_of(function: Callable[..., Any]) -> str | None:
     return f"{shown}:{code.co_firstlineno}"
 
 
-def documentation_of(function: Callable[..., Any]) -> Documentation:
+def docstring_of(function: Callable[..., Any]) -> str | None:
     """The docstring of a function, or of an object's class if its ``__call__`` has no docstring."""
-    named = _without_partial(function)
-    said = definition_of(function).__doc__
-    return read_docstring(said if said or inspect.isroutine(named) else type(named).__doc__)
+    named, said = _without_partial(function), definition_of(function).__doc__
+    text: str | None = said if said or inspect.isroutine(named) else type(named).__doc__
+    return text
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -88,23 +88,17 @@ def resolve_hints(holder: Any, **names: Any) -> dict[str, Any]:
         raise ToolError(f"its type hints cannot be evaluated: {error}") from None
 
 
-@frozen
-class Documentation:
-    """What a docstring says before its sections, and of parameters or attributes by name."""
+def read_docstring(text: object) -> tuple[str, dict[str, str]]:
+    """What a docstring says before its sections, and of parameters or attributes by name.
 
-    description: str = ""
-    parameters: dict[str, str] = field(factory=dict)
-
-
-def read_docstring(text: object) -> Documentation:
-    """Parse a docstring in the Google, NumPy or Sphinx style, without its doctests.
+    It may be in the Google, NumPy or Sphinx style; its doctests are left out.
 
     >>> read_docstring('''Weather of a city.
     ...
     ... Args:
     ...     city: where
     ... ''')
-    Documentation(description='Weather of a city.', parameters={'city': 'where'})
+    ('Weather of a city.', {'city': 'where'})
     """
     import docstring_parser  # only programs that make tools from functions need it
 
@@ -113,11 +107,9 @@ def read_docstring(text: object) -> Documentation:
     try:
         found = docstring_parser.parse(text)
     except docstring_parser.ParseError:
-        return Documentation(text.strip())
-    return Documentation(
-        (found.description or "").strip(),
-        {each.arg_name: each.description.strip() for each in found.params if each.description},
-    )
+        return text.strip(), {}
+    said = {each.arg_name: each.description.strip() for each in found.params if each.description}
+    return (found.description or "").strip(), said
 
 
 def _without_doctests(text: str) -> str:
@@ -163,7 +155,7 @@ def members_of(cls: Any) -> tuple[Member, ...] | None:
         hints = resolve_hints(cls, **{cls.__name__: cls})
     except ToolError as error:
         raise ToolError(f"{cls.__name__}: {error}") from None
-    return tuple(read(cls, hints, read_docstring(cls.__doc__).parameters))
+    return tuple(read(cls, hints, read_docstring(cls.__doc__)[1]))
 
 
 def _dataclass(cls: Any, hints: dict[str, Any], said: dict[str, str]) -> Iterator[Member]:

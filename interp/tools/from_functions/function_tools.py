@@ -21,7 +21,7 @@ from ...errors import ToolError
 from ...json_text import Json
 from ..implementation import Tool, ToolContext, current_context, is_async, to_json_value
 from . import callables
-from .callables import NO_DEFAULT, Documentation, Member
+from .callables import NO_DEFAULT, Member
 from .json_types import json_type, parameters_type
 
 AnyFunction = Callable[..., Any]
@@ -131,11 +131,11 @@ def _tool_of(
         raise ToolError("it is a class; make the tool of a function that calls it")
     if name == "<lambda>":
         raise ToolError("a lambda has no name; give one, tool(…, name=…)")
-    documentation = callables.documentation_of(function)
+    said, of_parameters = callables.read_docstring(callables.docstring_of(function))
     hints = callables.resolve_hints(callables.definition_of(function))
     signature = callables.signature_of(function)
     contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
-    parameters = parameters_type([*_members(signature, hints, documentation)])
+    parameters = parameters_type([*_members(signature, hints, of_parameters)])
 
     def call(arguments: dict[str, Json]) -> Any:
         values, context = parameters.read(arguments), current_context.get()
@@ -160,7 +160,7 @@ def _tool_of(
 
     return FunctionTool(
         name,
-        documentation.description if description is None else description,
+        said if description is None else description,
         parameters.schema,
         ainvoke if is_async(function) else invoke,  # drivers run the others in a thread
         result_schema=_result_schema(hints),
@@ -175,7 +175,7 @@ async def _awaited(result: Awaitable[Any]) -> Json:
 
 
 def _members(
-    signature: inspect.Signature, hints: dict[str, Any], documentation: Documentation
+    signature: inspect.Signature, hints: dict[str, Any], said: dict[str, str]
 ) -> Iterator[Member]:
     """The parameters that the model fills: all but the `ToolContext`."""
     for index, (name, parameter) in enumerate(signature.parameters.items()):
@@ -189,7 +189,7 @@ def _members(
         if not _is_context(hints[name]):
             required = parameter.default is inspect.Parameter.empty
             default = NO_DEFAULT if required else parameter.default
-            yield Member(name, hints[name], required, default, documentation.parameters.get(name))
+            yield Member(name, hints[name], required, default, said.get(name))
 
 
 def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:

@@ -11,7 +11,7 @@ import typing_extensions
 from hypothesis import given, strategies as st
 
 from interp.errors import ToolError
-from interp.tools.from_functions.callables import Documentation, read_docstring
+from interp.tools.from_functions.callables import read_docstring
 from interp.tools.from_functions.json_types import json_type
 from interp.tools.implementation import to_json_value
 
@@ -42,12 +42,12 @@ OTHER_STYLES = [
 
 
 def test_a_docstring_says_what_the_function_and_its_parameters_are_in_three_styles() -> None:
-    assert read_docstring(GOOGLE) == Documentation(
+    assert read_docstring(GOOGLE) == (
         "Adds two numbers.\n\nAny two will do:\n    even large ones.",
         {"a": "the first,\nwhich comes first", "b": "the second"},
     )
     for text in OTHER_STYLES:
-        assert read_docstring(text) == Documentation("Adds.", {"a": "the first"})
+        assert read_docstring(text) == ("Adds.", {"a": "the first"})
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_docstring_says_what_the_function_and_its_parameters_are_in_three_styl
 def test_what_is_in_no_style_is_description_without_its_doctests(
     text: str | None, description: str
 ) -> None:
-    assert read_docstring(text) == Documentation(description, {})
+    assert read_docstring(text) == (description, {})
 
 
 PIECES = [
