@@ -446,8 +446,7 @@ async def run_case(
     seconds = monotonic() - began
     if recording.run and recording.was_replayed:
         seconds = sum(each.seconds or 0.0 for each in recording.run.steps)
-    cost = spending.cost(spending.replies[0][0]) if spending.replies else 0.0
-    failures: tuple[Failure, ...] = ()
+    cost, failures = spending.cost(), tuple[Failure, ...]()
     if response:
         verdicts = {}
         if case.rubrics and judge:

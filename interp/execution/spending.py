@@ -45,6 +45,11 @@ class Spending:
             dict.fromkeys(each.served_model for _, each in self.replies if each.served_model)
         )
 
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all replies."""
+        return sum((reply.usage for _, reply in self.replies), Usage(0, 0))
+
     def prices(self) -> list[Decimal | None]:
         """What each reply costs in US dollars; None where that is not known.
 
@@ -58,22 +63,24 @@ class Spending:
             for model, reply in self.replies
         ]
 
-    def cost(self, model: Model) -> float | None:
+    def cost(self, model: Model | None = None) -> float | None:
         """What the replies cost together; None if it is not known of each.
 
         Args:
-            model: the model whose price a run without replies would have.
+            model: the model whose price a run without replies would have; None is no price.
         """
         try:
-            costs = self.prices() if self.replies else [price_of_reply(model, Usage(0, 0))]
+            costs = self.prices()
+            if model and not costs:
+                costs = [price_of_reply(model, Usage(0, 0))]
         except ConfigurationError:
             return None
         known = [float(each) for each in costs if each is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return sum(known, 0.0) if len(known) == len(costs) else None
 
     def text(self) -> str:
         """The tokens used so far, those of failed turns too, and what they cost if it is known."""
-        used = sum((reply.usage for _, reply in self.replies), Usage(0, 0))
+        used = self.usage
         if used.input_tokens is None and used.output_tokens is None:
             return "the number of tokens is unknown: the model did not report all of them"
         counts = (used.input_tokens, used.output_tokens, used.total_tokens)

@@ -48,11 +48,9 @@ class Experiment:
     ) -> None:
         expect(plan, Plan, "plan", by="Experiment")
         by_key = {each.key: each for each in expect_all(trials, Trial, "trials", by="Experiment")}
-        self.plan = plan
+        self.plan, self.folder, self.stopped = plan, folder, stopped
         self.trials = tuple(by_key[key] for key in plan.keys if key in by_key)
         self.pilot = tuple(by_key[key] for key in plan.pilot_keys if key in by_key)
-        self.folder = folder
-        self.stopped = stopped
 
     @property
     def is_complete(self) -> bool:

@@ -7,25 +7,24 @@ judge that is right about short answers may be wrong about long ones.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import sqrt
 from statistics import median
-from typing import Any, Final, Unpack, cast
+from typing import Final, Unpack, cast
 
 from attrs import asdict, evolve, frozen
 
 from gram import ArgumentError, dumps
 from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
-from lenses_ext import Model, ProgramLike, agent_model, view
+from lenses_ext import ProgramLike, agent_model, view
 
 from ...concurrency import work_on
 from ...errors import AgentError, ValidationError
 from ...execution import Spending, named_model
 from ...history.stores import StoredRun, store_of_a_run
 from ...json_text import Json, write_json
-from ...machine import ApprovalPolicy, Limits
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import LibraryLike, library_of
 from ..cases import Case
@@ -366,12 +365,6 @@ def judged_by(
         return evolve(score, usage=run.state.usage, cost=spending.cost(asked))
 
     written = [dumps(tool_entry(each)) for each in library.values()]
-    chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]
+    chosen_before = [f"{key}={described(value)}" for key, value in sorted(options.items())]
     details = "\0".join([dumps(agent), *written, *chosen_before])
     return Metric(name, measure, better, judge=str(asked), details=details)
-
-
-def _told(option: Any) -> str:
-    """What a plan can know of an option: the same in another process."""
-    is_told = isinstance(option, str | int | float | Mapping | Model | Limits | ApprovalPolicy)
-    return str(option) if is_told or option is None else described(option)

@@ -267,9 +267,7 @@ def passed(checks: Checks, judge: RubricJudge | None = None) -> Metric:
         spending = Spending()
         asked = judge.watched_by(spending.count)
         seen = evolve(seen, verdicts=await asked.verdicts(trial.case, trial.response))
-        taken = sum((reply.usage for _, reply in spending.replies), Usage(0, 0))
-        cost = spending.cost(spending.replies[0][0]) if spending.replies else 0.0
-        return evolve(_of(failures_of(seen)), usage=taken, cost=cost)
+        return evolve(_of(failures_of(seen)), usage=spending.usage, cost=spending.cost())
 
     parts = [f"{name} {code_of(check)}" for name, check in sorted(checks.items())]
     details = "\0".join([*parts, *([judge.text] if judge else [])])

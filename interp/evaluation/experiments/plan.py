@@ -48,7 +48,7 @@ from ...errors import ValidationError
 from ...history import records
 from ...history.stores import Address
 from ...json_text import write_json
-from ...machine import Limits
+from ...machine import ApprovalPolicy, Limits
 from ...tools import Tool
 from ..cases import Case, ExpectedCall
 from ..testing import file_name
@@ -301,7 +301,12 @@ def _arm_entry(ready: ReadyArm, levels: Levels | None) -> Pattern:
 
 
 def described(given: Any) -> str:
-    """What a plan knows of an object or a function: its name, and its code if it can be read."""
+    """What a plan can know of a value, the same in another process.
+
+    It is the value as text; of an object or a function its name, and its code if it can be read.
+    """
+    if isinstance(given, str | int | float | Mapping | Model | Limits | ApprovalPolicy | None):
+        return str(given)
     name = getattr(given, "__qualname__", type(given).__qualname__)
     return f"{name} {code_of(given)}".rstrip()
 

@@ -347,8 +347,7 @@ def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
         chosen: RunOptions = {**options, "watch": spending.count, "record": record}
         run = begin(program, question.text, **chosen)
         response = run.finish()
-        cost = spending.cost(spending.replies[-1][0]) if spending.replies else 0.0
-        took = Spent(run.state.usage.total_tokens, cost)
+        took = Spent(run.state.usage.total_tokens, spending.cost())
         return _object_in(response.value, response.content), took
 
     return ask
