@@ -45,8 +45,8 @@ from .changes import Ask, Candidate, Changeable, FailingRun, Leaks, Proposer, Qu
 from .searching import Improvement, Look, Looks, Scores, Search, Tried, digest_of
 
 
-class BudgetEndedError(Exception):
-    """The budget has ended amid the search; it is caught where the search is carried out."""
+class NotAskedError(Exception):
+    """Why the last set is not asked; it is caught where the search is carried out."""
 
 
 FILE: Final = "search.gram"
@@ -170,7 +170,7 @@ class OneSearch:
 
     def _require(self, runs: int) -> None:
         if why := self._too_little(runs):
-            raise BudgetEndedError(f"the budget does not reach the last test: {why}")
+            raise NotAskedError(f"the budget does not reach the last test: {why}")
 
     def affords(self, runs: int) -> bool:
         """Whether the budget has so many runs left, beside those of choosing and deciding."""
@@ -183,23 +183,21 @@ class OneSearch:
     def carried_out(self, search: Search[Candidate], folder: Path | None) -> Improvement:
         """Search, choose and test; ``folder`` is the one that stays, or None."""
         program, start = self._changeable.program, dict(self._changeable.texts)
-        texts, experiment = None, None
+        texts, experiment, reason = None, None, ""
         verdict: searching.Verdict = "not shown to be better"
         try:
-            reason = self._without_room(start)
-            if not reason:
-                texts, reason = self._chosen(start, search)
-        except BudgetEndedError as error:
+            texts = self._chosen(start, search)
+        except NotAskedError as error:
             reason = str(error)
-        after = self._changeable.with_texts(texts or start)
-        if texts is not None:
+        else:
             experiment, verdict = self._tested(start, texts)
+        after = self._changeable.with_texts(texts or start)
         refused = tuple(each.refused for each in self._proposals if each.refused)
         counts = self._look, self._spent, self._asked, refused, folder
         return Improvement(verdict, reason, program, after, texts, experiment, *counts)
 
-    def _without_room(self, start: Candidate) -> str:
-        """Why no gain could be shown, after the first runs of the program; empty if one could."""
+    def _expect_room(self, start: Candidate) -> None:
+        """Run the program, and refuse to go on where no gain could be shown."""
         names = [each.name for each in self._sets.search]
         scores = self.measure(start, names)
         trials = list(self._trials.values())
@@ -210,7 +208,7 @@ class OneSearch:
         elif all(each.value is None for each in measured):
             problem = measured[0].problem or "no run has one"
         if problem:
-            return (
+            raise NotAskedError(
                 "no run of the program has a score; when that is mended, begin anew in another "
                 f"folder: {problem}"
             )
@@ -219,15 +217,16 @@ class OneSearch:
             self._tell(f"the program took {self._spent}; at that rate, all of it takes {whole}")
         passed, last = int(sum(scores.values())), len(self._sets.last)
         is_rate = all(isinstance(each, bool) for each in scores.values())
-        if not is_rate or searching.leaves_room(passed, len(names), last):
-            return ""
-        return (
-            f"the program passes {passed} of {counted(len(names), 'case')}, so that even one that "
-            f"passes all of the last {last} could not be shown to be better; add harder cases"
-        )
+        if is_rate and not searching.leaves_room(passed, len(names), last):
+            raise NotAskedError(
+                f"the program passes {passed} of {counted(len(names), 'case')}, so that even one "
+                f"that passes all of the last {last} could not be shown to be better; add harder "
+                "cases"
+            )
 
-    def _chosen(self, start: Candidate, search: Search[Candidate]) -> tuple[Candidate | None, str]:
-        """The texts that are chosen; None, and why, where none are."""
+    def _chosen(self, start: Candidate, search: Search[Candidate]) -> Candidate:
+        """The texts that are chosen; raises NotAskedError where none are."""
+        self._expect_room(start)
         names, rng = [each.name for each in self._sets.search], Random(self._seed)
         pool = search(start, names, self, self._tries, rng)
         done = counted(len(pool) - 1, "candidate")
@@ -236,12 +235,12 @@ class OneSearch:
             self._require(len(names) + self._reserved)
         chosen = searching.choose(pool, [each.name for each in self._sets.choosing], self)
         if chosen is None:
-            return None, (
+            raise NotAskedError(
                 "no candidate did better than the program on the cases for search and for "
                 "choosing, so the last set was not asked"
             )
         self._require(2 * len(self._sets.last))
-        return chosen.candidate, ""
+        return chosen.candidate
 
     def _tested(self, start: Candidate, texts: Candidate) -> tuple[Experiment, searching.Verdict]:
         """One look at the last set."""
@@ -275,7 +274,7 @@ class OneSearch:
             found = self._experiment({name: candidate}, missing, folder, left)
             self._trials |= {(number, each.case.name): each for each in found.trials}
             if found.stopped:
-                raise BudgetEndedError(f"the budget does not reach the last test: {found.stopped}")
+                raise NotAskedError(f"the budget does not reach the last test: {found.stopped}")
         return {each: self._score(self._trials[number, each]) for each in cases}
 
     def _experiment(
