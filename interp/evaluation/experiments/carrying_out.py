@@ -362,12 +362,13 @@ def ab(
         folder.begin(plan)
     with folder.held() if folder else nullcontext():
         done = list(folder.read(plan)) if folder else []
-        by_name, named = {each.name: each for each in prepared}, {each.name: each for each in given}
+        ready_arms = {each.name: each for each in prepared}
+        all_cases = {each.name: each for each in given}
 
         async def trial_of(key: Key) -> Trial:
             case, repeat, arm = key
             address = folder.run_of(plan, key) if folder else None
-            return await _trial(by_name[arm], named[case], repeat, measured, address)
+            return await _trial(ready_arms[arm], all_cases[case], repeat, measured, address)
 
         keep = partial(folder.write, plan) if folder else lambda _: None
         limit = budget or Budget()
