@@ -166,7 +166,10 @@ class Lease:
         if status == "cancelled":
             raise self._taken()
         if before is not None and status != "done":
-            self._expect_turn(Conversation(self.store, conversation), before)
+            found_now = Conversation(self.store, conversation)
+            if found_now.locked()[0] != before:
+                raise RunTakenError(f"{name}: {found_now.gone_on}")
+            expect_no_other_turn(self.store, conversation, self.run)
         is_free = is_free or holder == self.owner or is_dead(holder)
         is_as_it_was = "(COALESCE(owner, '') = ? AND leased_until = ? OR owner = ?)"
         if not is_free or not self._take(is_as_it_was, holder, until, self.owner):
@@ -209,22 +212,20 @@ class Lease:
         said = told.get(status, "was taken over by another process")
         return RunTakenError(f"{self.store.name_of(self.run)} {said}")
 
-    def _expect_turn(self, conversation: Conversation, before: int) -> None:
-        """Refuse a turn if another one is under way, or went before it."""
-        name = self.store.name_of(self.run)
-        if conversation.locked()[0] != before:
-            raise RunTakenError(f"{name}: {conversation.gone_on}")
-        sql = SQL["other_turn_under_way"]
-        if other := self.store.database.value(sql, conversation.name, self.run):
-            raise RunTakenError(
-                f"{name}: another turn of the conversation {conversation.name} is under way: "
-                f"run {other}"
-            )
-
     def renew(self) -> None:
         """Renew it; where somebody else has the run, or nobody any more, it is held no more."""
         renewed = self.store.database.execute(SQL["renew"], LEASE, self.run, self.fence)
         self.is_held = self.is_held and bool(renewed)
+
+
+def expect_no_other_turn(store: RunStore, conversation: str, run: str) -> None:
+    """Refuse a turn while a living process goes on with another one of its conversation."""
+    for other, owner in store.database.execute(SQL["other_turns_under_way"], conversation, run):
+        if not is_dead(owner):
+            raise RunTakenError(
+                f"{store.name}: another turn of the conversation {conversation} is under way: "
+                f"run {other}"
+            )
 
 
 class Keeper:

@@ -21,7 +21,16 @@ from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
 from .conversations import Conversation
 from .database import SQL, Database, Rows, kept_text, make_tables, tables_of
-from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, new_owner, process_of
+from .leases import (
+    ENDED,
+    Keeper,
+    Lease,
+    RunStatus,
+    expect_no_other_turn,
+    is_dead,
+    new_owner,
+    process_of,
+)
 
 _NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
 
@@ -231,6 +240,7 @@ class RunStore:
 
         Raises:
             RunExistsError: there is a run of this id.
+            RunTakenError: it is a turn, and another one of its conversation is under way.
         """
         database = self.ready()
         maker = new_owner()
@@ -241,6 +251,8 @@ class RunStore:
         def make() -> Rows:
             if facts.conversation is not None:
                 Conversation(self, facts.conversation).begin_turn(before, path)
+                if status == "stopped" and not entries:  # it is gone on with at once
+                    expect_no_other_turn(self, facts.conversation, run)
             made = database.execute(SQL["create_run"], *columns)
             sql = "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)"
             for place, entry in enumerate([head, *entries] if made else ()):

@@ -51,8 +51,8 @@ SET owner = NULL, leased_until = 0, changed = {clock}, status = ?,
 WHERE id = ? AND fence = ?
 RETURNING conversation, messages
 
--- name: other_turn_under_way
-SELECT id FROM gram_runs
+-- name: other_turns_under_way
+SELECT id, owner FROM gram_runs
 WHERE conversation = ? AND id <> ? AND status = 'running' AND leased_until >= {clock}
 
 -- name: messages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -90,6 +91,19 @@ def test_turns_never_overlap(store: RunStore, address: str) -> None:
 
     run(AGENT, "hi", LIBRARY, model=Meanwhile(speak), record=store, conversation="al")
     assert said(store) == ["hi", "hello"]
+    assert len(list(store.rows())) == 1  # nothing is left of the turn that was refused
+
+
+def test_a_turn_whose_process_has_died_holds_up_no_other(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Lease, "let_go", lambda lease, *_, **__: setattr(lease, "is_held", False))
+        turn = unanswered(store, "hi")
+    gc.collect()
+    assert store.row(turn).status == "stopped"
+    say(store, "again", "yes")
+    assert said(store) == ["again", "yes"]
 
 
 def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) -> None:
