@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from attrs import define
 
@@ -187,6 +187,10 @@ class _HabitLog:
             self._log = None
             _warn(error)
             return None
+
+
+TAKEN: Final = (RunTakenError, BlockingIOError)
+"""What is raised where somebody else goes on with a run, or records in its file."""
 
 
 def how_to_resume(run: str, state: State, options: RunningOptions) -> str:
@@ -420,5 +424,5 @@ class Talk:
         if len(step) > 1:
             tell(f"{'/'.join(step)} failed")
         is_known = self._kept is not None and (is_changed or not self._kept.is_habit)
-        if self._kept and is_open and is_known and not isinstance(failure, RunTakenError):
+        if self._kept and is_open and is_known and not isinstance(failure, TAKEN):
             tell(how_to_resume(self._kept.named(state.run_id), state, self._options))

@@ -18,7 +18,7 @@ from gram.documents import resolved
 from gram.words import counted, did_you_mean
 from lenses_ext import Model, agent_name, view
 
-from ...errors import ConfigurationError, ReplayError, RunTakenError
+from ...errors import ConfigurationError, ReplayError
 from ...execution import Handler, LiveHandler
 from ...history.records import save_context
 from ...history.replaying import Replay, Timeline, follow, recorded, timeline
@@ -44,7 +44,7 @@ from ..inputs.libraries import ToolOptions
 from ..inputs.options import AnsweringOptions, TalkOptions
 from ..inputs.record_option import default_record, named_runs
 from ..process import interruptible, uninterrupted
-from ..talk import Talk, how_to_resume, tell_doubts
+from ..talk import TAKEN, Talk, how_to_resume, tell_doubts
 from ..terminal import console
 from ..terminal.answers import JsonAnswers, Terminal, answered_call
 from ..terminal.console import expect_other_file, forbid, note, show, show_json, tell
@@ -351,7 +351,7 @@ def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_opt
                 if isinstance(failure, GramError | OSError):
                     terminal.show_failure(going_on.state, failure)
                 is_open = going_on.state.status is not Status.DONE
-                if is_open and not isinstance(failure, RunTakenError):
+                if is_open and not isinstance(failure, TAKEN):
                     tell(how_to_resume(str(Address.of(run)), going_on.state, options))
             raise
         tell_doubts(answer, going_on.state.agent)

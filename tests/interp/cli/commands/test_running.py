@@ -437,6 +437,19 @@ def test_an_answer_that_is_refused_is_not_among_the_words_that_are_streamed(
     assert form or done.stdout == "long\n"
 
 
+def test_a_run_that_another_process_records_is_not_said_to_go_on_by_resuming(
+    tmp_path: Path,
+) -> None:
+    file = str(tmp_path / "a.run.gram")
+    waiting = gram("run", HELLO, "I'm Al", "--offline", "--record", file, "--approve", "ask")
+    assert "is kept: gram resume" in waiting.stderr
+    with Path(file).open("r+") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        done = gram("resume", file, "--offline", "--approve", "all")
+    refused(done, 2, "another process records a run in it")
+    assert "is kept" not in done.stderr
+
+
 def test_a_conversation_too_long_says_which_setting_goes_on(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
