@@ -441,7 +441,7 @@ def test_a_run_that_another_process_records_is_not_said_to_go_on_by_resuming(
     tmp_path: Path,
 ) -> None:
     file = str(tmp_path / "a.run.gram")
-    waiting = gram("run", HELLO, "I'm Al", "--offline", "--record", file, "--approve", "ask")
+    waiting = gram("run", HELLO, "hello, I'm Al", "--offline", "--record", file, "--approve", "ask")
     assert "is kept: gram resume" in waiting.stderr
     with Path(file).open("r+") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
