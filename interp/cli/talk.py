@@ -227,6 +227,7 @@ class Talk:
     Attributes:
         chosen: the model to ask from now on, in place of the program's.
         attached: the files that go along with the next message.
+        spending: what was used so far.
     """
 
     def __init__(
@@ -264,7 +265,7 @@ class Talk:
     def __enter__(self) -> Talk:
         self._held = ExitStack()
         self._telemetry = self._held.enter_context(telemetry())
-        self._spending = self._held.enter_context(self._options.spending())
+        self.spending = self._held.enter_context(self._options.spending())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -308,11 +309,6 @@ class Talk:
             return ()
         named = self._options.named_model
         return (Model.parse(named),) if named else models_of(self.agent)
-
-    @property
-    def model_names(self) -> str:
-        """Their names, to show."""
-        return ", ".join(map(str, self.models)) or "the script"
 
     def check_model(self, model: Model) -> None:
         """Connect to a model, to find what is wrong with its name."""
@@ -391,7 +387,7 @@ class Talk:
         options["policy"] = self._options.policy(self._library)
         options["telemetry"] = self._telemetry
         options["approve"] = self.terminal.ask
-        options["observe"] = self._spending.count
+        options["observe"] = self.spending.count
         options["record"] = self._log()
         begun = begin(self.agent, message, self._library, self.context, **options)
         if self._kept and self._kept.address.is_store and not self._kept.is_habit:
@@ -407,10 +403,6 @@ class Talk:
             self.context = context_after(begun.state)
         tell_doubts(response, self.agent)
         return response
-
-    def tell_usage(self) -> None:
-        """Print the tokens used so far and what they cost, on standard error."""
-        tell(self._spending.text())
 
     def _tell_what_is_kept(self, state: State, failure: BaseException) -> None:
         """Tell what stays of a turn that failed, and how it can be gone on with."""

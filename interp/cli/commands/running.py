@@ -137,7 +137,7 @@ def _model(talk: Talk, argument: str) -> None:
             talk.chosen = model
         except (ConfigurationError, GramEncodeError) as error:
             tell(f"{error}")
-    tell(f"the model is {talk.model_names}")
+    tell(f"the model is {', '.join(map(str, talk.models)) or 'the script'}")
 
 
 def _retry(talk: Talk, _argument: str) -> None:
@@ -232,7 +232,7 @@ def _reset(talk: Talk, _argument: str) -> None:
 
 def _usage(talk: Talk, _argument: str) -> None:
     """Show the tokens used."""
-    talk.tell_usage()
+    tell(talk.spending.text())
 
 
 def _quit(_talk: Talk, _argument: str) -> None:

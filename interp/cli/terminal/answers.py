@@ -14,6 +14,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
+from attrs import define, frozen
+
 from gram.json import Json
 from gram.words import counted
 
@@ -45,7 +47,7 @@ class _Spinner:
 
     def __init__(self, *, is_wanted: bool = True) -> None:
         self._is_wanted = is_wanted
-        self._text = self._beside = ""
+        self._text = self.beside = ""  # the latter is shown at the end of the line
         self._live: Live | None = None  # while it is shown
         self._lock = threading.RLock()
 
@@ -60,7 +62,7 @@ class _Spinner:
         from rich.live import Live
         from rich.spinner import Spinner
 
-        self._text, self._beside, self._since = text, "", time.monotonic()
+        self._text, self.beside, self._since = text, "", time.monotonic()
         self._console = Console(file=err)
         self._turning = Spinner("line" if self._console.options.ascii_only else "dots")
         self._live = Live(
@@ -75,9 +77,6 @@ class _Spinner:
         self._aside = tuple(stream and _Aside(stream, self) for stream in self._streams)
         sys.stdout, sys.stderr = self._aside
         self._show()
-
-    def show_beside(self, text: str) -> None:
-        self._beside = text
 
     def stop(self) -> None:
         """Erase the line for good."""
@@ -118,18 +117,18 @@ class _Spinner:
 
         now, width = time.monotonic(), self._console.width
         seconds = f" {now - self._since:.0f}s"
-        beside = part(self._beside and f" {self._beside}", width // 2)
+        beside = part(self.beside and f" {self.beside}", width // 2)
         text = part(self._text, width - len(seconds) - beside.cell_len - 3)
         self._turning.text = Text.assemble(text, seconds, beside)
         return self._turning.render(now)
 
 
+@frozen
 class _Aside:
     """A stream that prints above the line."""
 
-    def __init__(self, stream: TextIO, spinner: _Spinner) -> None:
-        self._stream = stream
-        self._spinner = spinner
+    _stream: TextIO
+    _spinner: _Spinner
 
     def write(self, text: str) -> int:
         return self._spinner.print_aside(self._stream, text)
@@ -175,15 +174,11 @@ def _who(inside: AgentStarted | AgentFinished) -> str:
     return inside.name if is_plain else f"{inside.name} ({'.'.join(map(str, inside.at))})"
 
 
-def _is_called(inside: AgentFinished) -> bool:
-    """Whether a model called it, so that the answer to the call says what it gave."""
-    return all(isinstance(each, int) for each in inside.at[-2:])
-
-
 def _is_at_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+@define(kw_only=True, eq=False, repr=False, slots=False)
 class Terminal:
     """Prints answers and asks for approval.
 
@@ -202,22 +197,19 @@ class Terminal:
             has been printed.
     """
 
-    def __init__(
-        self,
-        *,
-        is_debugging: bool = False,
-        is_streaming: bool = False,
-        is_kept: bool = False,
-        shows_reasoning: bool = True,
-        conversation: str | None = None,
-    ) -> None:
-        self._is_kept, self._conversation = is_kept, conversation
-        self._shows_reasoning = shows_reasoning and not console.is_quiet()
+    _is_debugging: bool = False
+    _is_streaming: bool = False
+    _is_kept: bool = False
+    _shows_reasoning: bool = True
+    _conversation: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        is_whole = self._is_debugging or console.is_verbose()
+        self._most = None if is_whole else _LONGEST_RESULT
+        self._spinner = _Spinner(is_wanted=not (self._is_debugging or console.is_quiet()))
+        self._shows_reasoning = self._shows_reasoning and not console.is_quiet()
         self._is_reasoning = False
-        self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
-        self._most = None if is_debugging or console.is_verbose() else _LONGEST_RESULT
-        self._spinner = _Spinner(is_wanted=not (is_debugging or console.is_quiet()))
         self._always: dict[tuple[object, ...], Answer] = {}
         self._run: Run | Replay | None = None
         self._is_within_line = False
@@ -236,7 +228,7 @@ class Terminal:
         for each in self.watched(run, words=is_shown_as_said):
             match each:
                 case execution.ToolProgress():
-                    self._spinner.show_beside(str(each))
+                    self._spinner.beside = str(each)
                     continue
                 case ReasoningDelta():
                     self._reason(each.text)
@@ -267,7 +259,7 @@ class Terminal:
                     is_told = each.result == said or (is_inside and each.result == told)
                     if each.error is None and is_told:
                         note(f"{_who(each)} ends")
-                    elif not _is_called(each):
+                    elif not all(isinstance(part, int) for part in each.at[-2:]):  # no call
                         note(_outcome(_who(each), each.result_text, each.error, self._most))
                         told, told_at = each.result, each.at
                 case Finished():
