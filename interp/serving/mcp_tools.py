@@ -14,7 +14,6 @@ from importlib.metadata import version
 from itertools import count
 from typing import Any, Final, TypeAlias, Union
 
-from attrs import frozen
 from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
@@ -58,89 +57,88 @@ _DECISION: Final[dict[str, Any]] = {
 """The form in which a person decides."""
 
 
-@frozen
-class _AgentTools:
-    serving: Serving
+def _server_of(serving: Serving) -> Server:
+    """The MCP server whose tools are the agents that are served."""
 
-    def server(self) -> Server:
-        server = Server(
-            _NAME,
-            version=version("gram-agents"),
-            get_tool_input_schema=self._input_schema,
-            on_list_tools=self._list,
-            on_call_tool=self._call,
-        )
-        key = self.serving.doors.key  # where there is one, a question outlives the process
-        secret = sha256(key.encode()).digest() if key else os.urandom(32)
-        security = RequestStateSecurity(keys=[secret], ttl=_TO_DECIDE)
-        server.middleware.append(RequestStateBoundary(security, default_audience=_NAME))
-        return server
-
-    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
-        served = self.serving.agents.get(name)
+    def input_schema(name: str) -> Mapping[str, Any] | None:
+        served = serving.agents.get(name)
         return _tool(served.program).input_schema if served else None
 
-    async def _list(self, _context: Context, _params: object) -> types.ListToolsResult:
-        served = self.serving.agents.values()
-        return types.ListToolsResult(tools=[_tool(each.program) for each in served])
+    async def list_tools(_context: Context, _params: object) -> types.ListToolsResult:
+        tools = [_tool(each.program) for each in serving.agents.values()]
+        return types.ListToolsResult(tools=tools)
 
-    async def _call(self, context: Context, params: types.CallToolRequestParams) -> Result:
-        agents = self.serving.agents
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> Result:
+        agents = serving.agents
         if (served := agents.get(params.name)) is None:
             hint = did_you_mean(params.name, agents) or f"there are {', '.join(agents)}"
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; {hint}")
-        work = self._answer(context, params, served)
+        work = _answer(serving, context, params, served)
         try:
             return await (while_there(context.request, work) if context.request else work)
         except (RefusedError, ClientDisconnect) as error:
             return types.CallToolResult(content=_said(str(error)), is_error=True)
 
-    async def _answer(
-        self, context: Context, params: types.CallToolRequestParams, served: Served
-    ) -> Result:
-        """Run an agent, or go on with a run that a person was asked about."""
-        record, run = self.serving.record, params.request_state
-        if record is None and run is not None:
-            raise RefusedError("the run is not kept here: the server was started without --record")
-        begin: Callable[[], Run | State] = partial(served.called, params.arguments or {}, record)
-        replies: Mapping[str, Any] = params.input_responses or {}
-        asked = Asked(params.name, (), streams=True)
-        steps, words = count(1), list[str]()
+    server = Server(
+        _NAME,
+        version=version("gram-agents"),
+        get_tool_input_schema=input_schema,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    key = serving.doors.key  # where there is one, a question outlives the process
+    secret = sha256(key.encode()).digest() if key else os.urandom(32)
+    security = RequestStateSecurity(keys=[secret], ttl=_TO_DECIDE)
+    server.middleware.append(RequestStateBoundary(security, default_audience=_NAME))
+    return server
 
-        async def tell(kind: str, *what: Any) -> None:
-            """Say that the run goes on; its words when it is known that they are not the answer."""
-            message = None
-            match kind, what:
-                case "said", (text,):
-                    words.append(text)
-                    return
-                case "parted", ():
-                    message = "".join(words)
-                    words.clear()
-                case "watched", (how, fields):
-                    message = f"{how.replace('_', ' ')}: {fields['name']}"
-            await context.session.report_progress(next(steps), message=message)
 
-        while True:
-            if record is not None and run is not None:
-                begin = partial(served.decided, run, partial(_decision, replies), record)
-            exchange = Exchange(self.serving, asked, begin)
-            answer, run, asks = await exchange.end(tell), exchange.run, exchange.asks
-            is_left_open = any(_place(ask) in replies for ask in asks)
-            if not asks or is_left_open or record is None or not _can_be_asked(context):
-                return _result(served.program, answer, run, is_open=bool(asks))
-            questions = {_place(ask): _question(run, ask) for ask in asks}
-            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                requests: types.InputRequests = {
-                    place: types.ElicitRequest(params=each) for place, each in questions.items()
-                }
-                return types.InputRequiredResult(input_requests=requests, request_state=run)
-            replies = {
-                place: await context.session.elicit_form(
-                    each.message, each.requested_schema, context.request_id
-                )
-                for place, each in questions.items()
+async def _answer(
+    serving: Serving, context: Context, params: types.CallToolRequestParams, served: Served
+) -> Result:
+    """Run an agent, or go on with a run that a person was asked about."""
+    record, run = serving.record, params.request_state
+    if record is None and run is not None:
+        raise RefusedError("the run is not kept here: the server was started without --record")
+    begin: Callable[[], Run | State] = partial(served.called, params.arguments or {}, record)
+    replies: Mapping[str, Any] = params.input_responses or {}
+    asked = Asked(params.name, (), streams=True)
+    steps, words = count(1), list[str]()
+
+    async def tell(kind: str, *what: Any) -> None:
+        """Say that the run goes on; its words when it is known that they are not the answer."""
+        message = None
+        match kind, what:
+            case "said", (text,):
+                words.append(text)
+                return
+            case "parted", ():
+                message = "".join(words)
+                words.clear()
+            case "watched", (how, fields):
+                message = f"{how.replace('_', ' ')}: {fields['name']}"
+        await context.session.report_progress(next(steps), message=message)
+
+    while True:
+        if record is not None and run is not None:
+            begin = partial(served.decided, run, partial(_decision, replies), record)
+        exchange = Exchange(serving, asked, begin)
+        answer, run, asks = await exchange.end(tell), exchange.run, exchange.asks
+        is_left_open = any(_place(ask) in replies for ask in asks)
+        if not asks or is_left_open or record is None or not _can_be_asked(context):
+            return _result(served.program, answer, run, is_open=bool(asks))
+        questions = {_place(ask): _question(run, ask) for ask in asks}
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            requests: types.InputRequests = {
+                place: types.ElicitRequest(params=each) for place, each in questions.items()
             }
+            return types.InputRequiredResult(input_requests=requests, request_state=run)
+        replies = {
+            place: await context.session.elicit_form(
+                each.message, each.requested_schema, context.request_id
+            )
+            for place, each in questions.items()
+        }
 
 
 class McpOverHttp:
@@ -149,7 +147,7 @@ class McpOverHttp:
     def __init__(self, serving: Serving) -> None:
         self._serving = serving
         self._sessions = StreamableHTTPSessionManager(
-            _AgentTools(serving).server(), max_request_body_size=serving.most_bytes
+            _server_of(serving), max_request_body_size=serving.most_bytes
         )
 
     @asynccontextmanager
@@ -171,7 +169,7 @@ class McpOverHttp:
 
 async def over_stdio(serving: Serving) -> None:
     """Answer the client at the other end of the standard streams, until it closes them."""
-    server = _AgentTools(serving).server()
+    server = _server_of(serving)
     async with stdio_server() as (read, write), serving.living():
         await server.run(read, write, server.create_initialization_options())
 

@@ -44,8 +44,14 @@ def list_conversations(
     as_json: bool = json_option,
 ) -> None:
     """List conversations, those that changed last first: time, messages, name."""
-    with _all(store, before, most) as conversations:
-        found = [(each.name, len(each), each.changed) for each in conversations]
+    if Address.of(store).is_store:
+        with open_store(store, must_exist=True) as opened:
+            kept = opened.conversations(before=before, limit=most)
+            found = [(each.name, len(each), each.changed) for each in kept]
+    else:
+        one = _of_file(store)
+        is_meant = before is None or one.changed < before
+        found = [(one.name, len(one), one.changed)] if is_meant else []
     rows = [
         {"name": name, "messages": size, "changed": changed and changed.isoformat()}
         for name, size, changed in found
@@ -157,24 +163,12 @@ def prune(
         with open_store(store, must_exist=True) as opened:
             removed = opened.prune_conversations(before)
     else:
-        with _all(store, before, 1) as conversations:
-            for each in conversations:
-                each.remove()
-        removed = len(conversations)
+        one = _of_file(store)
+        removed = int(one.changed < before)
+        if removed:
+            one.remove()
     show_result(as_json, {"removed": removed}, ())
     note(f"gram: {counted(removed, 'conversation')} removed")
-
-
-@contextmanager
-def _all(
-    record: str, before: datetime | None, limit: int
-) -> Iterator[list[Conversation] | list[FileConversation]]:
-    if Address.of(record).is_store:
-        with open_store(record, must_exist=True) as store:
-            yield [*store.conversations(before=before, limit=limit)]
-    else:
-        found = _of_file(record)
-        yield [found] if before is None or found.changed < before else []
 
 
 @contextmanager

@@ -49,10 +49,6 @@ class _StoppableOptions(Options):
         "How the lines of the log are written, on standard error; text.", default="text"
     )
 
-    @property
-    def log_lines(self) -> LogLines:
-        return LogLines(as_json=self.log_format == "json")
-
 
 class _ServeOptions(RunningOptions, _StoppableOptions):
     as_mcp: Literal["http", "stdio"] | None = option(
@@ -108,7 +104,8 @@ def serve_command(options: _ServeOptions, files: tuple[str, ...] = argument("FIL
     leave_at_termination()
     key, as_mcp = options.key, options.as_mcp
     level = logging.WARNING if is_quiet() else logging.INFO
-    show_logs(logging.DEBUG if options.debug else level, options.log_lines, ["mcp", "uvicorn"])
+    lines = LogLines(as_json=options.log_format == "json")
+    show_logs(logging.DEBUG if options.debug else level, lines, ["mcp", "uvicorn"])
     _expect_installed(as_mcp)
     from ...serving import LOOPBACK, Doors, Serving, reloading, serve, serve_stdio
 
@@ -211,7 +208,7 @@ def worker_command(options: _WorkerOptions) -> None:
     from ...workers import Worker, read_schedules  # late, as it may be told to stop meanwhile
 
     level = logging.WARNING if is_quiet() else logging.INFO
-    show_logs(level, options.log_lines)
+    show_logs(level, LogLines(as_json=options.log_format == "json"))
     if is_verbose():
         logging.getLogger("interp.workers").setLevel(logging.DEBUG)
     for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words
