@@ -198,6 +198,11 @@ class CaseRun:
         """Run the cases, in their order and as many at once as there are jobs; report each."""
         options, stdout = self.options, sys.stdout
         options.show_logs()
+        if options.runs > 1 or options.by:
+            experiments.require_statistics()
+        for column in options.by:
+            experiments.require_column([each.case for each in self.all], column)
+        self._write_junit()  # what an earlier command wrote is never taken for this one's
 
         async def run(each: Planned) -> None:
             result = await self.result(each, spending.count)
@@ -285,12 +290,7 @@ class CaseRun:
     @contextmanager
     def _reporting(self) -> Iterator[None]:
         """Report the cases that are run inside, whatever ends it; leave with 1 if one failed."""
-        options, began = self.options, monotonic()
-        if options.runs > 1 or options.by:
-            experiments.require_statistics()
-        for column in options.by:
-            experiments.require_column([each.case for each in self.all], column)
-        self._write_junit()  # what an earlier command wrote is never taken for this one's
+        began = monotonic()
         try:
             yield
         finally:
