@@ -98,8 +98,9 @@ class Provider:
         """
         if not is_address(url):
             return False
-        own, other = (urlsplit(each).netloc.rpartition("@")[2] for each in (self.base_url, url))
-        return f".{other.removesuffix(':443')}".endswith(f".{own}")
+        own, other = (urlsplit(each.lower()).netloc for each in (self.base_url, url))
+        host = other.rpartition("@")[2].removesuffix(":443")
+        return f".{host}".endswith(f".{own}")
 
 
 def in_variable_name(name: str) -> str:

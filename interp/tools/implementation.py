@@ -54,8 +54,8 @@ def _schema_text(schema: Mapping[str, Json] | None) -> JsonText:
 
 
 _KINDS: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("place", "server"), (str, NoneType)), "agent": (Pattern, NoneType),
-    **dict.fromkeys(("once", "alone", "may_report"), bool), "description": str, "hints": Mapping,
+    "description": str, "place": (str, NoneType), "server": (str, NoneType),
+    "agent": (Pattern, NoneType), "once": bool, "alone": bool, "may_report": bool, "hints": Mapping,
 }  # fmt: skip
 
 

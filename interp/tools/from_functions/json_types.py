@@ -418,8 +418,10 @@ def plain_schema(schema: dict[str, Any], name: str) -> dict[str, Json]:
     {'type': ['string', 'null']}
     """
     definitions = schema.get("$defs", {})
-    texts = {key: json.dumps(each, default=str) for key, each in definitions.items()}
-    uses = {key: {*re.findall(r'"#/\$defs/([^"]+)"', text)} for key, text in texts.items()}
+    uses: dict[str, set[str]] = {}
+    for key, each in definitions.items():
+        found = re.findall(r'"#/\$defs/([^"]+)"', json.dumps(each, default=str))
+        uses[key] = {*found} & definitions.keys()
     for _ in definitions:  # until it has what is used by what is used, too
         uses = {key: used.union(*(uses[each] for each in used)) for key, used in uses.items()}
     inline = {key: each for key, each in definitions.items() if key not in uses[key]}

@@ -172,7 +172,7 @@ def test_another_host_is_spoken_to_with_portable_names(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = connect_model("OpenAI/m")
-    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com:443/v1/")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://me@API.openai.com:443/v1/")
     here = connect_model("OpenAI/m")
     assert isinstance(elsewhere, OpenAIModel)
     assert isinstance(here, OpenAIModel)
