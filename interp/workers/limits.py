@@ -42,8 +42,7 @@ _PAUSE: Final = 1.0  # seconds, while another request finds out whether a model 
 _PATIENCE: Final = 5.0
 """The seconds that a run waits in its worker; for longer it makes room for others."""
 _PROBE: Final = 30.0
-"""The seconds after which one more request finds out whether a model answers, where the one before
-has not come back."""
+"""The seconds after which one more request finds out whether a model answers."""
 
 
 @frozen

@@ -1,8 +1,7 @@
 """What workers tell each other of themselves, what waits for them, and the looks of each.
 
 Every few seconds each worker says that it lives, and looks for work. It learns of queues by itself.
-For jobs whose worker has died, one worker looks for all: whoever comes first when some time has
-passed since the last look.
+For jobs whose worker has died, one worker looks for all: whoever comes first after some time.
 """
 
 from __future__ import annotations

@@ -44,8 +44,7 @@ SEEN: Final = 10.0  # seconds since a worker was heard of, after which it counts
 SILENT: Final = 6.0
 """Seconds since a worker was last heard of, after which its jobs are put in again.
 
-That is sooner than it counts as dead, since it costs little where it lives: a run that is claimed
-is only looked at again.
+That is sooner than it counts as dead, since a run that is claimed is only looked at again.
 """
 LONGEST_REQUEST: Final = 3600.0  # seconds after which a request counts as under way no more
 LONGEST_WAIT: Final = 3600.0  # seconds after which a run is looked at again in any case
@@ -86,10 +85,8 @@ class LaterError(Exception):
         reason: why.
         seconds: how much later, an hour at most.
         level: how it is logged.
-        is_elsewhere: whether neither it nor others of its queue can be driven here: others may take
-            them at once.
-        held: what is left alone meanwhile, as limits name it: a model that did not answer, or asked
-            for time.
+        is_elsewhere: whether neither it nor others of its queue can be driven here.
+        held: what is left alone meanwhile, as limits name it: a model that did not answer.
         may_be_of_run: whether that answered until now, so that the run itself may be why.
     """
 
@@ -233,8 +230,7 @@ class RunQueue:
 def tell_workers(store: stores.StoreLike, run: str) -> None:
     """Have workers go on at once with a run, or with what waited for one that has ended.
 
-    Without it they find that later. Nothing is done in a store that has no workers, or where
-    Procrastinate is not installed.
+    Without it they find that later. Nothing is done in a store that has no workers.
     """
     with stores.opened(store) as found, suppress(ConfigurationError):
         if database := with_workers(found):

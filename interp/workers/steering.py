@@ -37,10 +37,8 @@ def resume_run(
     Args:
         state: the State; or the run as gram, such as the ``log`` of the error that stopped it; or
             its address, such as ``hello.run.gram`` or ``runs.db#4f2a``; or its id in the store that
-            ``record`` is. It goes on where it was, and nothing that is recorded is asked or run
-            again.
-        tools: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
-            list of tools and functions.
+            ``record`` is. Nothing that is recorded is asked or run again.
+        tools: the implementations of the agent's tools, see `run`.
         answer_type: the Python type of the answer, as where the run began.
         **options: see `RunOptions`; what differs from the state changes it. ``record``
             writes the whole of a run that is given as a State or as gram to a new place.
@@ -177,8 +175,7 @@ def _shown(at: At) -> str:
 def export_run(store: RunStore, run: str, path: PathLike) -> None:
     """Write a run of a store to a new file (mode 0600), which can be resumed and replayed.
 
-    A file does not have its tenant, priority and parent, and not the conversation that it is a
-    turn of.
+    A file has neither its tenant, priority and parent nor the conversation that it is a turn of.
 
     Args:
         run: the id of the run.

@@ -50,8 +50,7 @@ class Worker:
         tools: the implementations of tools. Runs that need others are left to other workers.
         match: how closely tools have to match, see `bind_tool`.
         at_once: how many runs it drives at once.
-        grace: how many seconds runs may still take when it is told to stop; then they are left to
-            other workers.
+        grace: how many seconds runs may still take when it is told to stop; others take them then.
         schedules: runs to submit at times, see `read_schedules`; each time is submitted once,
             however many workers have the schedule.
         telemetry: makes spans and metrics of its runs.

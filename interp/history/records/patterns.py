@@ -24,8 +24,7 @@ Files:
 
 The bytes are written once in a conversation, and in a run. Where the same come again, their hash
 is written instead. Functions that write add to ``written``, the hashes of all bytes before;
-functions that read add to ``known``, those bytes by their hashes. Reading opens nothing: an address
-is kept as it is.
+functions that read add to ``known``, those bytes by their hashes. Reading opens no address.
 
 Events:
 

@@ -2,8 +2,7 @@
 
 A text is a plain string if possible. UTF-8 cannot encode lone surrogates, and other gram parsers
 stop at U+0000: a text with such characters is a string tagged ``escaped``, in which each of them
-(and each backslash) is ``\\u`` and four hexadecimal digits. So every text can be written, in
-exactly one way.
+(and each backslash) is ``\\u`` and four hexadecimal digits.
 """
 
 from __future__ import annotations

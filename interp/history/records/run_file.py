@@ -11,8 +11,7 @@
 The first entry says how the run began (see `run_text`); each other entry is an event or a note
 (see `patterns`). Folded from that beginning, the events give every State of the run. An entry is
 whole when its line end is there: the rest of a line that a killed process left is not read, and is
-cut off when the file is written again. A writer locks the file, so that two processes never record
-the same run.
+cut off when the file is written again. A writer locks the file.
 
 An interrupt may come between any two steps of Python here. So an entry is written by one call, and
 what is known of a file is read from it whenever it is taken up.

@@ -1,7 +1,6 @@
 """What happened in a run, as data.
 
-What `gram trace` prints, what its ``--json`` prints and what the page of a run shows are views of
-this one form.
+What `gram trace` prints, with and without ``--json``, and the page of a run are views of it.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ one, a round of a loop, a step over a list that was empty, a change by the calle
 
 How: TypeAlias = Literal["done", "failed", "refused", "dropped", "asked", "running", "waiting"]
 """How something ended: refused calls were not run, and dropped is what nobody waited for any more
-when another step had failed. What is asked, running (it began, and has no answer yet) or waiting
-has not ended."""
+when another step had failed. What is asked, running (it began) or waiting has not ended."""
 
 
 @frozen
@@ -38,8 +36,7 @@ class Entry:
         who: the name of the agent that asked or called; of a step, the name of its workflow.
         name: the model that was asked; the tool, agent or workflow that was called, or ran.
         how: how it ended.
-        arguments: the arguments of a call, what a step was given, or what a change sets, as JSON
-            text.
+        arguments: those of a call, what a step was given, or what a change sets, as JSON text.
         result: the words of a model, or the result of a call or a step as JSON text.
         error: what went wrong, or why a call was refused.
         files: the files that a tool returned; the result says in words where each of them was.
@@ -139,14 +136,12 @@ class Timeline:
         input: what the user said.
         attachments: the files that went along with it.
         status: what the run waits for.
-        stopped: which limit was reached, what is wrong with the answer or what stopped the run
-            last, or None.
+        stopped: the limit that was reached, what is wrong with the answer or stopped it last.
         started: when it began, or None if that is not recorded.
         answer: the content of the answer; None if the run is not done.
         entries: what happened, in the order in which it ended; then what the run waits for. What
             happened inside an agent or a workflow is in its entry.
-        in_order: all entries, also those inside others, in the order in which they ended; then
-            those that have not.
+        in_order: all entries, also those inside others, as they ended; then those that have not.
         usage: the tokens of all replies.
         cost: what the replies cost together in US dollars; None if it is not known of each.
         requests: how many replies there were.

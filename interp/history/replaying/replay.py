@@ -65,8 +65,7 @@ _PATIENCE: Final = 2.0  # seconds in which a file that nobody writes may find a 
 def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeline]:
     """Yield the timeline of a run whenever it has gone on, until it ends.
 
-    It ends when the run is done or stopped, or when no process goes on with it any more. A queued
-    run of a store is waited for.
+    It ends when the run is done or stopped, or no process goes on with it. It waits for a queued one.
 
     Args:
         run: its address, such as ``hello.run.gram`` or ``runs.db#4f2a``; or its id.

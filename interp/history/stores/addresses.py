@@ -117,9 +117,8 @@ def open_store(address: PathLike, *, must_exist: bool = False) -> RunStore:
     """Open a store of runs; close it with ``with``, or by `RunStore.close`.
 
     Args:
-        address: the path of a file, which sqlite3 reads and writes, or the address of a Postgres
-            database in which the store makes its tables: ``postgresql://…``, or parameters such as
-            ``host=… dbname=…``.
+        address: the path of a file, which sqlite3 reads and writes, or a Postgres database in
+            which the store makes its tables: ``postgresql://…``, or ``host=… dbname=…``.
         must_exist: whether it is an error that there is no store; else one is made.
 
     Raises:

@@ -188,13 +188,11 @@ Said in each transaction, as a pooler keeps nothing else of a session."""
 class PostgresDatabase(Database):
     """A Postgres database, with one connection for each process.
 
-    A statement whose connection is lost is carried out again on a new one. Entries that were
-    written are on the server's disk. Nothing is kept in a session, and no statement is prepared, so
-    that a pooler may be between.
+    A statement whose connection is lost is carried out again on a new one. Nothing is kept in a
+    session, and no statement is prepared, so that a pooler may be between.
 
     Args:
-        address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
-            such as ``host=… password=…``.
+        address: ``postgresql://user:password@host:port/database``, or the parameters of libpq.
     """
 
     clock = "extract(epoch FROM clock_timestamp())::double precision"

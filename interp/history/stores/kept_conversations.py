@@ -163,8 +163,7 @@ def open_conversation(
 
     Args:
         record: the address of a file or a store, or a store that is open.
-        conversation: its name in the store; True for the last one of the program, or the one of
-            the file.
+        conversation: its name in the store; True for the last one of the program or file.
         program: the name of the program's file, or None.
     """
     if isinstance(record, RunStore):

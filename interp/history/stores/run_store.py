@@ -477,8 +477,7 @@ class RunStore:
         """Remove conversations with the runs that are their turns; returns how many.
 
         Args:
-            before: only those that last changed before this time. One with a turn that is queued or
-                under way stays.
+            before: only those that last changed before this time, and have no turn under way.
         """
         expect(before, datetime, "before", by="prune_conversations")
         removed = 0

@@ -29,8 +29,7 @@ from .run_store import RunFacts, RunStore
 class StoredRun:
     """A run of a store, to record it: a new one, or one that is in it; see `RunLog`.
 
-    Whoever writes to it claims it first. What cannot be written is kept, and written first when
-    the store can be reached again.
+    Whoever writes to it claims it first. What cannot be written is written first the next time.
 
     Args:
         run: the id of the run; "" for that of the State that it begins with.
