@@ -218,15 +218,10 @@ def to_submit(
             f"those are {', '.join(KeptOptions.__annotations__)}"
         )
     expect(options.get("model"), (str, Model, type(None)), "model", by="submit")
-    check_options(cast(BeginOptions, options), by="submit")
+    chosen = cast(BeginOptions, options)
+    check_options(chosen, by="submit")
     state = first_state_of(
-        program,
-        user_input,
-        empty_tool_library,
-        empty_context,
-        cast(BeginOptions, options),
-        by="submit",
-        run_id=run_id,
+        program, user_input, empty_tool_library, empty_context, chosen, by="submit", run_id=run_id
     )
     for model in models_asked(state):
         if model.provider == OFFLINE.provider:

@@ -65,7 +65,7 @@ _PATIENCE: Final = 2.0  # seconds in which a file that nobody writes may find a 
 def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeline]:
     """Yield the timeline of a run whenever it has gone on, until it ends.
 
-    It ends when the run is done or stopped, or no process goes on with it. It waits for a queued one.
+    It ends when the run is done or stopped, or nobody goes on with it. A queued one is waited for.
 
     Args:
         run: its address, such as ``hello.run.gram`` or ``runs.db#4f2a``; or its id.

@@ -52,9 +52,7 @@ class _Reader:
         entries, in_order = nested(found)
         _, cost, requests, calls = totals(entries)
         said = [each.content for each in first.context if each.role == machine.UserRole]
-        frame = state.frame
-        is_unfinished = isinstance(frame, machine.WorkflowFrame) and frame.unfinished
-        unfinished = _UNFINISHED if is_unfinished else None
+        unfinished = _UNFINISHED if getattr(state.frame, "unfinished", False) else None
         return Timeline(
             agent=first.agent.value.identity,
             model=names_of_models(state.agent, state.model),

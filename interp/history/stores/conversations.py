@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from gram.errors import expect
 
-from ...errors import RunTakenError, StoreError
+from ...errors import RunTakenError, StoreError, ValidationError
 from ...machine import ConversationContext, Message
 from ..records import message_to_pattern, messages_of, pattern_line
 from .database import SQL, Database
@@ -20,7 +21,18 @@ if TYPE_CHECKING:
 
 _A_PAGE: Final = 50
 _OF_IT: Final = "FROM gram_conversations WHERE name = ?"
+_NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
 _SAY_AGAIN: Final = "hint: say it again, in a new turn"
+
+
+def expect_name(name: object, what: str) -> None:
+    """Refuse a name of no text, or one that not every database can keep."""
+    expect(name, (str, type(None)), what, by="a store")
+    if name is not None and not _NAME.fullmatch(str(name)):
+        raise ValidationError(
+            f"a {what} of a store has 1 to 200 characters, none of them a NUL or a lone surrogate; "
+            f"found {str(name)[:50]!r}"
+        )
 
 
 @frozen
@@ -32,12 +44,12 @@ class Conversation:
     """
 
     store: RunStore
-    name: str
+    name: str = field(validator=lambda _, __, name: expect_name(name, "conversation"))
     changed: datetime | None = None
 
     @property
     def _database(self) -> Database:
-        return self.store.database
+        return self.store.ready()
 
     def __len__(self) -> int:
         return int(self._database.value(f"SELECT size {_OF_IT}", self.name) or 0)
@@ -93,13 +105,13 @@ class Conversation:
 
         self._database.together(work)
 
-    def cut(self, size: int) -> None:
-        """Take back all but the first ``size`` messages; runs since are no turns of it any more.
+    def cut(self, context: ConversationContext) -> None:
+        """Take back what was said after some of its messages; runs since are no turns of it.
 
         Raises:
             RunTakenError: a turn of it is queued or under way.
         """
-        execute = self._database.execute
+        execute, size = self._database.execute, len(context)
 
         def work() -> None:
             self._expect_idle()

@@ -430,10 +430,7 @@ _FORMAT: Final = 1
 
 
 def make_tables(
-    database: Database,
-    what: str,
-    numbered: str,
-    statements: Callable[[], Iterable[str]],
+    database: Database, what: str, numbered: str, statements: Callable[[], Iterable[str]]
 ) -> None:
     """Make tables in a database that has none; those of another format are refused.
 

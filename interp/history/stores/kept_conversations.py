@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias, Union
@@ -106,44 +104,30 @@ class FileConversation:
 
 
 @frozen
-class StoredConversation:
-    """A conversation of a store."""
-
-    store: RunStore
-    name: str
+class StoredConversation(Conversation):
+    """A conversation of a store, to go on with."""
 
     @property
     def context(self) -> ConversationContext:
         """Its messages, and what the tools did in a last turn that has no answer."""
-        with self._opened() as kept:
-            unfinished = self._unfinished(kept)
-            return unfinished[1] if unfinished else kept.context
+        unfinished = self._unfinished()
+        context = unfinished[1] if unfinished else self.page(limit=None)
+        self.store.rest()
+        return context
 
     def log(self) -> StoredRun:
         """A new run of the store, which is its next turn."""
-        with self._opened() as kept:
-            if unfinished := self._unfinished(kept):
-                log, context = unfinished
-                with log.held():
-                    pass  # nobody else goes on with it
-                kept.extend(context, log.id)
+        if unfinished := self._unfinished():
+            log, context = unfinished
+            with log.held():
+                pass  # nobody else goes on with it
+            self.extend(context, log.id)
+        self.store.rest()
         return StoredRun(self.store, facts=RunFacts("", conversation=self.name))
 
-    def cut(self, context: ConversationContext) -> None:
-        """Take back what was said after some of its messages, see `FileConversation.cut`."""
-        with self._opened() as kept:
-            kept.cut(len(context))
-
-    @contextmanager
-    def _opened(self) -> Iterator[Conversation]:
-        try:
-            yield self.store.conversation(self.name)
-        finally:
-            self.store.rest()
-
-    def _unfinished(self, kept: Conversation) -> tuple[StoredRun, ConversationContext] | None:
+    def _unfinished(self) -> tuple[StoredRun, ConversationContext] | None:
         """The last turn and the conversation with what was done in it, if it has no answer."""
-        run = kept.unfinished_turn()
+        run = self.unfinished_turn()
         if run is None:
             return None
         log, found = StoredRun.of(self.store, run)  # this adds an answer that has come

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 from attrs import asdict, astuple, field, frozen
 
@@ -19,7 +18,7 @@ from ...json_text import Json
 from ...machine import Usage, empty_context
 from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
-from .conversations import Conversation
+from .conversations import Conversation, expect_name
 from .database import SQL, Database, Rows, kept_text, make_tables, tables_of
 from .leases import (
     ENDED,
@@ -31,18 +30,6 @@ from .leases import (
     new_owner,
     process_of,
 )
-
-_NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
-
-
-def expect_name(name: object, what: str) -> None:
-    """Refuse a name of no text, or one that not every database can keep."""
-    expect(name, (str, type(None)), what, by="a store")
-    if name is not None and not _NAME.fullmatch(str(name)):
-        raise ValidationError(
-            f"a {what} of a store has 1 to 200 characters, none of them a NUL or a lone surrogate; "
-            f"found {str(name)[:50]!r}"
-        )
 
 
 def expect_status(status: Sequence[RunStatus], *, by: str) -> None:
@@ -158,17 +145,10 @@ def _row(row: tuple[Any, ...]) -> RunRow:
 
 
 def _has_status(status: Sequence[RunStatus]) -> str:
-    """SQL for the runs that have one of some statuses.
-
-    A run whose owner is not heard of any more has stopped.
-    """
-    plain = ", ".join(f"'{each}'" for each in status if each != "running")
-    parts = [f"status IN ({plain})"] if plain else []
-    if "running" in status:
-        parts.append("(status = 'running' AND leased_until >= {clock})")
-    if "stopped" in status:
-        parts.append("(status = 'running' AND leased_until < {clock})")
-    return f"({' OR '.join(parts) or 'FALSE'})"
+    """SQL for the runs that have one of some statuses; one that nobody renews has stopped."""
+    wanted = ", ".join(f"'{each}'" for each in status) or "''"
+    now = "CASE WHEN status = 'running' AND leased_until < {clock} THEN 'stopped' ELSE status END"
+    return f"(status IN ('running', {wanted}) AND {now} IN ({wanted}))"
 
 
 class RunStore:
@@ -448,8 +428,6 @@ class RunStore:
     def conversation(self, name: str) -> Conversation:
         """A conversation, which is empty until its first turn is done."""
         expect(name, str, "name", by="conversation")
-        expect_name(name, "conversation")
-        self.ready()
         return Conversation(self, name)
 
     def last_conversation(self, program: str) -> Conversation | None:
