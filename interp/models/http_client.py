@@ -190,7 +190,9 @@ def _connection_error(server: Server, error: Exception, *, begun: bool = False) 
         when = "went silent in the middle of its reply, for" if begun else "did not answer within"
         said = f"{server.where} {when} {server.timeout:g} s"
     elif is_connecting and not is_broken:
-        said = f"cannot connect to {server.where}: {cause}{_IS_IT_THERE}"
+        found = (each.strerror for each in reasons if isinstance(each, OSError))
+        why = next(filter(None, found), cause)  # aiohttp names the address again, and "ssl:default"
+        said = f"cannot connect to {server.where}: {why}{_IS_IT_THERE}"
     else:
         when = "in the middle of its reply" if begun else "before its reply was complete"
         said = f"the connection to {server.where} broke {when}: {cause}"
