@@ -340,6 +340,8 @@ def test_rewrite_shows_what_would_change_and_writes_with_i(folder: Path) -> None
     assert other.read_text() == ONE.replace("desk", "help").replace("OpenAI/x", "Ollama/y")
     again = gram("rewrite", "-i", *words, str(one))
     refused(again, 1, f"{one}: nothing to change: the pattern is not found\n")
+    again = gram("rewrite", words[1], words[1], str(one))
+    refused(again, 1, f"{one}: nothing to change: what is found is so already\n")
 
 
 def test_rewrite_refuses_what_makes_a_program_invalid(folder: Path) -> None:
