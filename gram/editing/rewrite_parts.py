@@ -380,34 +380,47 @@ def rewrite_path(
         path: what is rewritten; its nodes keep the comments beside them when their hops go.
     """
     first, *others = old = _old_nodes([hops[0].left, *(hop.right for hop in hops)], hops, path)
-    beside = {} if path is None else _comments_beside(writer, path, hops)
+    gaps = _gaps(writer, hops, old, path)
     _rewrite_node(writer, first, hops[0].left, spell)
     writer.copy_comments(comments)
-    for hop, before, old_node in zip(hops, old, others, strict=False):
+    for hop, (after, before), old_node in zip(hops, gaps, others, strict=True):
         spelling = spell(hop.edge)
+        writer.copy_trivia(*after)
         if hop.old is None:
-            writer.copy_trivia(*beside.get((before, "after"), NOTHING))
             writer.put(writing.write_arrow(hop.edge.pattern.value, spelling, hop.direction))
-            writer.copy_trivia(*beside.get((old_node, "before"), NOTHING))
         else:
-            (arrow,), (left, right) = hop.old.arrows, hop.old.nodes
-            writer.copy_trivia(left.end, arrow.start)
-            _rewrite_arrow(writer, arrow, hop, spelling)
-            writer.copy_trivia(arrow.end, right.start)
+            _rewrite_arrow(writer, hop.old.arrows[0], hop, spelling)
+        writer.copy_trivia(*before)
         _rewrite_node(writer, old_node, hop.right, spell)
 
 
-def _comments_beside(
-    writer: Writer, path: syntax.Path, hops: Sequence[NewHop]
-) -> dict[tuple[syntax.Node | None, str], Span]:
-    """The blanks with comments that follow or precede a node of a path where an arrow goes."""
-    kept = {arrow for hop in hops if hop.old for arrow in hop.old.arrows}
-    found: dict[tuple[syntax.Node | None, str], Span] = {}
-    for left, arrow, right in zip(path.nodes, path.arrows, path.nodes[1:], strict=False):
-        if arrow not in kept:
-            found[left, "after"] = Span(left.end, arrow.start)
-            found[right, "before"] = Span(arrow.end, right.start)
-    return {key: span for key, span in found.items() if lexer.has_comment(writer.old[slice(*span)])}
+def _gaps(
+    writer: Writer,
+    hops: Sequence[NewHop],
+    nodes: Sequence[syntax.Node | None],
+    path: syntax.Path | None,
+) -> list[tuple[Span, Span]]:
+    """For each hop the old blanks and comments before and after its arrow.
+
+    Those beside an old node go where the node goes; of a new hop blanks alone are left out.
+    """
+    paths = [path] if path else [hop.old for hop in hops if hop.old]
+    old = [each for it in paths for each in zip(it.nodes, it.arrows, it.nodes[1:], strict=False)]
+    after = {left: Span(left.end, arrow.start) for left, arrow, _ in old}
+    before = {right: Span(arrow.end, right.start) for _, arrow, right in old}
+    beside: list[list[Span | None]] = []
+    for side, own in enumerate((after, before)):
+        ends = nodes[side : len(hops) + side]
+        spans = [own.get(node) if node else None for node in ends]
+        taken = {*spans}
+        for index, hop in enumerate(hops):
+            span = spans[index]
+            if hop.old and span is None and own[hop.old.nodes[side]] not in taken:
+                spans[index] = own[hop.old.nodes[side]]
+            if not hop.old and span and not lexer.has_comment(writer.old[slice(*span)]):
+                spans[index] = None
+        beside.append(spans)
+    return [(one or NOTHING, other or NOTHING) for one, other in zip(*beside, strict=True)]
 
 
 def _old_nodes(
@@ -415,9 +428,9 @@ def _old_nodes(
 ) -> list[syntax.Node | None]:
     """For each node of the new path the old node whose text it takes; none is taken twice.
 
-    The equal node beside it comes first, then one of the same name, then the one at its place.
-    The node at the other end of a hop is taken only when the two are exactly swapped. Where all
-    hops around a node are new, the node of its name is taken whose hops are all gone.
+    The equal node beside it comes first, then one of the same name, beside it or elsewhere in the
+    path, then the one at its place. The node at the other end of a hop is taken first only when the
+    two are exactly swapped.
     """
     beside: list[tuple[int, syntax.Node]] = []  # the index of a new node, and an old one
     swapped: list[tuple[int, syntax.Node]] = []
@@ -442,10 +455,10 @@ def _old_nodes(
     take(beside, operator.eq)
     take(swapped, operator.eq)
     take(beside, lambda old, new: new.value.identity in {old.value.identity} - {""})
-    take(beside, lambda old, new: True)
-    free = {node.pattern.value.identity: node for node in path.nodes} if path else {}
-    by_name = [(at, free.get(node.pattern.value.identity)) for at, node in enumerate(nodes)]
+    named = {node.pattern.value.identity: node for node in path.nodes} if path else {}
+    by_name = [(at, named.get(node.pattern.value.identity)) for at, node in enumerate(nodes)]
     take([(at, old) for at, old in by_name if old], lambda old, new: bool(new.value.identity))
+    take(beside, lambda old, new: True)
     return sources
 
 
