@@ -263,32 +263,33 @@ def _goes_on(is_told: bool, notes: Sequence[str]) -> bool:
         return False
 
 
-class _JudgeOptions(ModelOptions):
+@command("judge")
+def judge_command(
+    judge: str,
+    labels: str,
+    options: ModelOptions,
     experiment: str | None = option(
         "Correct the rates that the judge gave in this experiment of gram ab.", "DIR"
-    )
-    tools: tuple[str, ...] = option("A Python file with the tools of the judge.", "FILE.py[:NAME]")
-    jobs: int = option("How many answers at once.", default=4)
-    as_json: bool = json_option
-
-
-@command("judge")
-def judge_command(judge: str, labels: str, options: _JudgeOptions) -> None:
+    ),
+    tools: tuple[str, ...] = option("A Python file with the tools of the judge.", "FILE.py[:NAME]"),
+    jobs: int = option("How many answers at once.", default=4),
+    as_json: bool = json_option,
+) -> None:
     """Compare the agent in JUDGE with people, who labelled the answers in LABELS.
 
     LABELS are cases (.csv, .jsonl, .gram) with an input, the answer in a column answer, and in a
     column label what a person says of it: true or false. A column model says who answered, and a
     column position where the answer was among several; biases by both are looked for.
     """
-    program, tools = read_program(judge), read_libraries(options.tools)
+    program, library = read_program(judge), read_libraries(tools)
     with interruptible():
         metric = experiments.judged_by(
-            program, tools, name=Path(judge).stem, model=options.named_model
+            program, library, name=Path(judge).stem, model=options.named_model
         )
-        found = experiments.measure_judge(metric, read_cases(labels), jobs=options.jobs)
-    rates = list(_rates(found, options.experiment)) if options.experiment else []
-    value = found.to_json() | ({"corrected": rates} if options.experiment else {})
-    show_result(options.as_json, value, [found.text(), *map(_rate_text, rates)])
+        found = experiments.measure_judge(metric, read_cases(labels), jobs=jobs)
+    rates = list(_rates(found, experiment)) if experiment else []
+    value = found.to_json() | ({"corrected": rates} if experiment else {})
+    show_result(as_json, value, [found.text(), *map(_rate_text, rates)])
 
 
 def _rate_text(rate: dict[str, Any]) -> str:

@@ -40,54 +40,50 @@ _HELD = (
 )
 
 
-class _ShrinkOptions(Options):
-    check: str | None = option(
+@command("shrink")
+def shrink_command(
+    run: str,
+    name: str | None = option(
         "The check that says yes, or with not: no, of a run that still fails. Without it, the run "
         "has to raise the same kind of error.",
         "[not] CHECK",
         name="--while",
-    )
-    checks: tuple[str, ...] = checks_option
-    live: bool = option("Ask the model anew, instead of the recorded replies.")
-    model: str | None = option("With --live, ask this model.", "PROVIDER/NAME")
-    tools: tuple[str, ...] = stand_ins_option
-    repeats: int | None = option("With --live, how often each is run; 5 by default.")
-    at_least: int | None = option("How many of them have to fail; most by default.")
-    runs: int | None = option("How many runs at most; 2000, with --live 200.")
-    out: Path = option(
-        "A new folder for what comes out; shrunk.", "DIR", converter=Path, default="shrunk"
-    )
-    as_json: bool = json_option
-
-    def __attrs_post_init__(self) -> None:
-        goes_live = self.model or self.repeats or self.at_least
-        forbid(goes_live and not self.live, "--model, --repeats and --at-least need --live")
-        is_used = self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir()))
-        forbid(is_used, f"--out {self.out} has something in it: name a new folder")
-
-
-@command("shrink")
-def shrink_command(run: str, options: _ShrinkOptions) -> None:
+    ),
+    checks: tuple[str, ...] = checks_option,
+    live: bool = option("Ask the model anew, instead of the recorded replies."),
+    model: str | None = option("With --live, ask this model.", "PROVIDER/NAME"),
+    tools: tuple[str, ...] = stand_ins_option,
+    repeats: int | None = option("With --live, how often each is run; 5 by default."),
+    at_least: int | None = option("How many of them have to fail; most by default."),
+    runs: int | None = option("How many runs at most; 2000, with --live 200."),
+    folder: str = option(
+        "A new folder for what comes out; shrunk.", "DIR", name="--out", default="shrunk"
+    ),
+    as_json: bool = json_option,
+) -> None:
     """Find the smallest program, message and results with which RUN still fails.
 
     gram shrink bad.run.gram --while wrong_price --checks checks.py writes a folder with a program,
     a case and a run file, which gram test takes. Nothing is asked or called without --live, but
     the tools of --tools are run for the calls that were recorded, except those marked once.
     """
-    live, out = options.live, options.out
-    check, says, known = None, True, read_checks(options.checks)
-    if options.check is not None:
-        wanted = options.check.removeprefix("not ").strip()
-        check, says = known.get(wanted), wanted == options.check
+    goes_live, out = model or repeats or at_least, Path(folder)
+    forbid(goes_live and not live, "--model, --repeats and --at-least need --live")
+    is_used = out.exists() and (not out.is_dir() or any(out.iterdir()))
+    forbid(is_used, f"--out {out} has something in it: name a new folder")
+    check, says, known = None, True, read_checks(checks)
+    if name is not None:
+        wanted = name.removeprefix("not ").strip()
+        check, says = known.get(wanted), wanted == name
         if check is None:
             hint = did_you_mean(wanted, known) or f"the checks are {', '.join(known) or 'none'}"
-            raise click.UsageError(f"--while {options.check}: there is no check {wanted}; {hint}")
+            raise click.UsageError(f"--while {name}: there is no check {wanted}; {hint}")
     turns = named_runs(run)
     forbid(len(turns) > 1, f"{run} has {counted(len(turns), 'run')}: name one, as {run}#1")
     if not out.exists():  # that it cannot be made is told before anything is run
         out.mkdir(parents=True)
         out.rmdir()
-    most = options.runs or (200 if live else causes.MOST_RUNS)
+    most = runs or (200 if live else causes.MOST_RUNS)
     note(f"gram: at most {counted(most, 'run')}")
     smallest: Shrunk | None = None
     noted = 0
@@ -117,10 +113,10 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
                 check,
                 says=says,
                 live=live,
-                model=options.model,
-                tools=read_libraries(options.tools) if options.tools else None,
-                repeats=options.repeats,
-                at_least=options.at_least,
+                model=model,
+                tools=read_libraries(tools) if tools else None,
+                repeats=repeats,
+                at_least=at_least,
                 runs=most,
                 progress=progress,
             )
@@ -138,7 +134,7 @@ def shrink_command(run: str, options: _ShrinkOptions) -> None:
     before = f"{causes.BEFORE}, " * bool(context_before(found.state))
     files = f"{out}: {causes.PROGRAM}, {before}{causes.CASES} and {causes.RUN}"
     value = {"folder": str(out), **facts, **_sizes(found)}
-    show_result(options.as_json, value, [*_lines(found), *_told(found), files])
+    show_result(as_json, value, [*_lines(found), *_told(found), files])
 
 
 def _sizes(found: Shrunk) -> dict[str, tuple[int, int]]:

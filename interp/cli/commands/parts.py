@@ -416,13 +416,11 @@ def _shown(bound: Bound) -> str:
     return describe(bound) if bound.value.identity or bound.value.labels else abridged(bound)
 
 
-class _RewriteOptions(ShowOptions):
-    as_written: bool = _as_written_option
-
-
 @command("rewrite")
 def rewrite_command(
-    options: _RewriteOptions, arguments: tuple[str, ...] = path_argument("PATTERN NEW")
+    options: ShowOptions,
+    arguments: tuple[str, ...] = path_argument("PATTERN NEW"),
+    as_written: bool = _as_written_option,
 ) -> None:
     """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
 
@@ -444,9 +442,7 @@ def rewrite_command(
 
     def edit(program: Project, _: bool) -> tuple[Pattern, ...]:
         try:
-            after = lenses_ext.rewrite(
-                old, wanted, program, as_written=options.as_written, own=True
-            )
+            after = lenses_ext.rewrite(old, wanted, program, as_written=as_written, own=True)
         except QueryError as error:
             raise Refused(f"refused: {error}") from None
         changed = after.patterns

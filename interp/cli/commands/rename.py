@@ -229,16 +229,14 @@ def _is_meant(case: Case, *, meant: Sequence[tuple[Project, Named]]) -> bool:
     return False
 
 
-class _RenameOptions(ShowOptions):
-    instructions: bool = option("Rename it in instructions, too (in backticks).")
-    tools: tuple[str, ...] = option(
-        "Say which functions of a Python file do not bind any more.", "FILE.py[:NAME]"
-    )
-
-
 @command("rename")
 def rename_command(
-    options: _RenameOptions, arguments: tuple[str, ...] = path_argument("PATH NEW")
+    options: ShowOptions,
+    arguments: tuple[str, ...] = path_argument("PATH NEW"),
+    instructions: bool = option("Rename it in instructions, too (in backticks)."),
+    tools: tuple[str, ...] = option(
+        "Say which functions of a Python file do not bind any more.", "FILE.py[:NAME]"
+    ),
 ) -> None:
     """Give what is at PATH in FILES the name NEW, wherever it is meant, and show what would change.
 
@@ -252,11 +250,11 @@ def rename_command(
     """
     (path, new), files = words_and_files(arguments, "PATH NEW")
     forbid(STDIN in files, "rename changes files and cannot change standard input")
-    renaming = _Renaming(path, new, options.instructions, options.force)
+    renaming = _Renaming(path, new, instructions, options.force)
     tally = each_file(files, renaming.find)
     renaming.change(files)
     show_or_write(renaming.texts, options.in_place)
-    for said in (*renaming.told, *renaming.unbound(options.tools)):
+    for said in (*renaming.told, *renaming.unbound(tools)):
         tell(said)
     tally.leave()
 

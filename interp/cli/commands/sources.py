@@ -53,17 +53,13 @@ class _FaultOptions(Options):
     stdin_filename: str | None = declaring.stdin_filename_option
 
 
-class _CheckOptions(_FaultOptions):
-    fix: bool = option("First fix what can be fixed without changing trees.")
-    models: bool = option("Also ask servers, over the network, whether they offer the models.")
-
-
-class _LintOptions(_FaultOptions):
-    fix: bool = option("First correct the names of tools in instructions.")
-
-
 @command("check")
-def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
+def check_command(
+    files: tuple[str, ...],
+    options: _FaultOptions,
+    fix: bool = option("First fix what can be fixed without changing trees."),
+    models: bool = option("Also ask servers, over the network, whether they offer the models."),
+) -> None:
     """Report the faults in FILES; without --models no network, key or tool library is needed.
 
     FILES are files, folders and globs; - is standard input. Schedules, experiments and cases are
@@ -72,7 +68,7 @@ def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
     if there are only warnings. `gram lint` reports what is valid and doubtful.
     """
     asked = offered_check(lambda name: note(f"asks {name} for its models"))
-    more = (asked,) if options.models else ()
+    more = (asked,) if models else ()
     levels = project_levels()
     documents: dict[Path, Document] = {}
 
@@ -103,12 +99,16 @@ def check_command(files: tuple[str, ...], options: _CheckOptions) -> None:
         some = documents if len(documents) > 1 else {}
         return _judge_together(some, lambda it: matters(it, diagnose(it, (NAMESAKES,))))
 
-    mend = partial(_fix_file, find=check_program) if options.fix else None
+    mend = partial(_fix_file, find=check_program) if fix else None
     _report_faults(files, find, options, fix=mend, together=drifted)
 
 
 @command("lint")
-def lint_command(files: tuple[str, ...], options: _LintOptions) -> None:
+def lint_command(
+    files: tuple[str, ...],
+    options: _FaultOptions,
+    fix: bool = option("First correct the names of tools in instructions."),
+) -> None:
     """Report what is valid in FILES, and doubtful; `gram check` reports what is wrong.
 
     FILES are files, folders and globs, judged together; - is standard input. How much a code
@@ -136,7 +136,7 @@ def lint_command(files: tuple[str, ...], options: _LintOptions) -> None:
         _fix_file(file, lambda document: _judge_together({where: document}, doubts))
 
     together = partial(_judge_together, documents, doubts)
-    _report_faults(files, find, options, fix=mend if options.fix else None, together=together)
+    _report_faults(files, find, options, fix=mend if fix else None, together=together)
 
 
 def _report_faults(
