@@ -23,7 +23,7 @@ from ...machine import Ask, At, State, path_of_names, question_text
 from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..failures import Refused
-from ..inputs.declaring import Options, agent_option, argument, command, json_option, option
+from ..inputs.declaring import agent_option, argument, command, json_option, option
 from ..inputs.files import RECORDED, read_program
 from ..inputs.options import named_texts, read_limits
 from ..inputs.record_option import moment, position, run_in_store, store_option
@@ -46,47 +46,46 @@ def runs_command() -> None:
 runs_command.add_command(fork)
 
 
-class _ListOptions(Options):
-    store: str = store_option
-    status: tuple[RunStatus, ...] = option("Only runs like this.")
-    agent: str | None = option("Only of this agent.", "NAME", shell_complete=complete_agent)
-    tenant: str | None = option("Only for this tenant.", "NAME")
-    conversation: str | None = option("Only turns of this conversation.", "NAME")
-    since: datetime | None = option("Only runs made since then.")
-    before: datetime | None = option("Only runs made before then.")
-    most: int | None = option(f"How many at most; {_MOST} by default, all with --json.")
-    watch: bool = option("List them again every two seconds, until Ctrl-C.")
-    as_json: bool = json_option
-
-    def rows(self, store: RunStore, most: int | None) -> list[RunRow]:
-        """The runs, which also say why no worker goes on with them."""
-        names = ("status", "agent", "tenant", "conversation", "since", "before")
-        filters: dict[str, Any] = {name: getattr(self, name) for name in names}
-        rows = [*store.rows(**filters, limit=self.most or most)]
-        left = [row.id for row in rows if row.status in ("queued", "stopped")]
-        if not left or not isinstance(store.database, stores.PostgresDatabase):
-            return rows
-        reasons = workers.why_queued(store, left)
-        return [evolve(row, reason=reasons.get(row.id, row.reason)) for row in rows]
-
-
 @command("list", runs_command)
-def list_runs(options: _ListOptions) -> None:
+def list_runs(
+    store: str = store_option,
+    status: tuple[RunStatus, ...] = option("Only runs like this."),
+    agent: str | None = option("Only of this agent.", "NAME", shell_complete=complete_agent),
+    tenant: str | None = option("Only for this tenant.", "NAME"),
+    conversation: str | None = option("Only turns of this conversation.", "NAME"),
+    since: datetime | None = option("Only runs made since then."),
+    before: datetime | None = option("Only runs made before then."),
+    most: int | None = option(f"How many at most; {_MOST} by default, all with --json."),
+    watch: bool = option("List them again every two seconds, until Ctrl-C."),
+    as_json: bool = json_option,
+) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
-    forbid(options.watch and options.as_json, "--watch is for people: leave out --json")
-    with stores.open_store(options.store, must_exist=True) as opened:
-        while options.watch:
-            now = [*_table(options.rows(opened, _MOST))]
+    forbid(watch and as_json, "--watch is for people: leave out --json")
+    filters: dict[str, Any] = {"agent": agent, "tenant": tenant, "conversation": conversation}
+    filters |= {"status": status, "since": since, "before": before}
+    with stores.open_store(store, must_exist=True) as opened:
+        while watch:
+            now = [*_table(_rows(opened, filters, most or _MOST))]
             click.clear()
             show("\n".join([f"{datetime.now():%Y-%m-%d %H:%M:%S}", *now]))
             sleep(_WATCHED)
-        found = options.rows(opened, None if options.as_json else _MOST + 1)
-    shown = found if options.most or options.as_json else found[:_MOST]
-    show_result(options.as_json, [row.to_json() for row in shown], _table(shown))
-    if not (shown or options.as_json):
+        found = _rows(opened, filters, most or (None if as_json else _MOST + 1))
+    shown = found if most or as_json else found[:_MOST]
+    show_result(as_json, [row.to_json() for row in shown], _table(shown))
+    if not (shown or as_json):
         note("gram: there are no such runs")
     if len(found) > len(shown):
         note(f"gram: there are more than {_MOST} runs; --most shows more, filters fewer")
+
+
+def _rows(store: RunStore, filters: Mapping[str, Any], most: int | None) -> list[RunRow]:
+    """Runs of a store, which also say why no worker goes on with them."""
+    rows = [*store.rows(**filters, limit=most)]
+    left = [row.id for row in rows if row.status in ("queued", "stopped")]
+    if not left or not isinstance(store.database, stores.PostgresDatabase):
+        return rows
+    reasons = workers.why_queued(store, left)
+    return [evolve(row, reason=reasons.get(row.id, row.reason)) for row in rows]
 
 
 def _table(rows: list[RunRow]) -> Iterator[str]:
