@@ -79,8 +79,10 @@ async def within(awaitable: Awaitable[T], seconds: float) -> T:
     try:
         async with asyncio.timeout(None) as limit:
             clock = Clock(seconds, lambda: limit.reschedule(loop.time()))
-            with setting(_clock_within, clock):
-                return await awaitable
+            try:
+                with setting(_clock_within, clock):
+                    return await awaitable
+            finally:
                 clock.stop()
     except TimeoutError:
         if limit.expired():

@@ -50,6 +50,19 @@ def test_a_coroutine_that_does_not_let_itself_be_cancelled_is_left_behind() -> N
     assert told == ["left", "ended"]
 
 
+def test_what_ends_in_time_is_not_interrupted_later() -> None:
+    faults = list[object]()
+
+    async def ends() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: faults.append(what))
+        await within(asyncio.sleep(0), 0.01)
+        await asyncio.sleep(0.03)
+
+    asyncio.run(ends())
+
+    assert faults == []
+
+
 async def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
     return asyncio.get_running_loop() is loop
 
