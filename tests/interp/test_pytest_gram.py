@@ -351,7 +351,8 @@ def test_the_cases_of_files_are_tests_that_gram_test_runs(project: Project) -> N
     for done in (first, again):
         assert "1 failed, 1 passed" in done.stdout
         assert "talks.cases.jsonl::leaves" in done.stdout
-        assert re.search(r"talks\.cases\.jsonl:\d+:1:\nthe answer is not the expected", done.stdout)
+        assert re.search(r"the answer is not the expected(.*\n)*.*jsonl:\d+:1:\n", done.stdout)
+        assert "leaves - Failed: the answer is not the expected" in done.stdout
         assert 'model: "See you!"' in done.stdout
     assert passed(chosen)
     assert len(project.recordings) == 2

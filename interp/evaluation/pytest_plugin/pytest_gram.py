@@ -83,8 +83,8 @@ class CaseItem(pytest.Item):
 
         result = waited_for(partial(self._run.result, self._planned))
         if not result.is_passed:
-            told = [f"{result.case.place}:", *result.messages, "", shown_run(result)]
-            pytest.fail("\n".join(told), pytrace=False)
+            told = [*result.messages, "", f"{result.case.place}:", shown_run(result)]
+            pytest.fail("\n".join(told), pytrace=False)  # its summary has the first line alone
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The place of the case."""
