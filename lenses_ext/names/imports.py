@@ -96,7 +96,8 @@ _FIELDS: Final = (
     "name: is of a to z, 0 to 9 and single - between them, at most 64 characters; "
     f"description: says in 1 to {_MOST_DESCRIPTION:,} characters when to read it"
 )
-_IS_FOLDER: Final = f"a skill is a folder with {SKILL_FILE}: name the folder"
+IS_FOLDER: Final = f"a skill is a folder with {SKILL_FILE}: name the folder"
+"""The hint to who names a skill otherwise."""
 
 
 class UnreadSkill(NamedTuple):
@@ -132,7 +133,7 @@ def read_skill(file: Path, shown: str, folder: str) -> Pattern | UnreadSkill:
     """
     try:
         if not file.is_file():
-            return UnreadSkill(f"there is no file {shown}", _IS_FOLDER)
+            return UnreadSkill(f"there is no file {shown}", IS_FOLDER)
         with file.open("rb") as opened:
             content = opened.read(MOST_SKILL_BYTES + 1)
     except OSError as error:

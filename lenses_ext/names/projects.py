@@ -28,6 +28,7 @@ from ..language import folders_of
 from ..signatures import parse_program
 from ..workflows import grouped
 from .imports import (
+    IS_FOLDER,
     NO_TEXT,
     SKILL_FILE,
     Import,
@@ -280,7 +281,8 @@ class _Reader:
         try:
             file = self._inside(importer, f"{folder}/{SKILL_FILE}")
         except _RefusedError as why:
-            return UnreadSkill(*why.args[1:])
+            told, hint, *_ = (*why.args[1:], IS_FOLDER)
+            return UnreadSkill(told, hint)
         if file not in self._skills:
             folder = file.parent.relative_to(self._root).as_posix()
             self._skills[file] = read_skill(file, _shown(file), folder)

@@ -120,6 +120,14 @@ def test_skills_are_a_list_of_folders(value: str) -> None:
     assert validate_program(loads_one(DESK.replace('["skills/refunds"]', "[]"))) == ()
 
 
+def test_who_names_the_file_is_told_to_name_the_folder(written: Written) -> None:
+    file = written({"a.gram": DESK.replace('refunds"]', 'refunds/SKILL.md"]'), FILE: REFUNDS})
+
+    (fault,) = validate_program(load_project(file))
+
+    assert fault.hint == "a skill is a folder with SKILL.md: name the folder"
+
+
 @pytest.mark.parametrize("message", WRONG)
 def test_a_wrong_file_is_one_fault_at_the_path_that_names_it(
     written: Written, monkeypatch: pytest.MonkeyPatch, message: str
