@@ -15,6 +15,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from gram import GramError, only_errors
+from gram.json import Json
 from gram.words import counted
 from lenses_ext.names import find_runnables
 
@@ -47,32 +48,18 @@ def models_command(
         note(f"{counted(len(found.names), 'model')} of {found.where}")
         show_result(as_json, {"address": found.where, "models": [*found.names]}, found.names)
         return
-    providers = known_providers().values()
-    rows = [(each.name, _key(each), address_of(each)) for each in providers]
+    value: list[Json] = []
+    rows = []
+    for each in known_providers().values():
+        address, is_set = without_userinfo(each.address), bool(os.environ.get(each.key or ""))
+        facts = {"provider": each.name, "address": address, "key": each.key, "keyIsSet": is_set}
+        value.append(facts)
+        key = f"{each.key} is {'set' if is_set else 'not set'}" if each.key else "needs no key"
+        rows.append((each.name, key, address))
     rows.append((OFFLINE.provider, "needs no key", f"built in: {OFFLINE}, or --offline"))
     first, second = (max(map(len, column)) for column in [*zip(*rows, strict=True)][:2])
     lines = (f"{name:{first}}  {key:{second}}  {address}" for name, key, address in rows)
-    show_result(as_json, [_as_json(each) for each in providers], lines)
-
-
-def address_of(provider: Provider) -> str:
-    """The address that requests to a provider go to, without user and password."""
-    return without_userinfo(provider.address)
-
-
-def _key(provider: Provider) -> str:
-    if provider.key is None:
-        return "needs no key"
-    return f"{provider.key} is {'set' if os.environ.get(provider.key) else 'not set'}"
-
-
-def _as_json(provider: Provider) -> dict[str, str | bool | None]:
-    return {
-        "provider": provider.name,
-        "address": address_of(provider),
-        "key": provider.key,
-        "keyIsSet": bool(provider.key and os.environ.get(provider.key)),
-    }
+    show_result(as_json, value, lines)
 
 
 _PATIENCE = 0.5  # seconds for a server on this machine to answer
@@ -135,7 +122,8 @@ def _providers() -> Iterator[Finding]:
 
 def _provider(provider: Provider) -> list[Finding]:
     """What there is to say of a provider; nothing if its key is not set, which is no fault."""
-    name, address, variable = provider.name, address_of(provider), provider.variable("BASE_URL")
+    name, variable = provider.name, provider.variable("BASE_URL")
+    address = without_userinfo(provider.address)
     is_changed = address != provider.base_url
     if not is_address(address):
         return [(False, f"{variable} is {address!r}: it {models.ADDRESS_RULE}")]

@@ -447,7 +447,7 @@ def rewrite_command(
             raise Refused(f"refused: {error}") from None
         changed = after.patterns
         if changed == program.patterns:
-            found = lenses_ext.query(old, program, as_written=options.as_written, own=True)
+            found = lenses_ext.query(old, program, as_written=as_written, own=True)
             why = "what is found is so already" if any(found) else "the pattern is not found"
             raise Nowhere(f"{program.filename}: nothing to change: {why}")
         return changed

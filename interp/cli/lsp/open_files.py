@@ -113,13 +113,12 @@ class Meaning:
 
     def __init__(self, file: OpenFile, others: Mapping[Path, OpenFile]) -> None:
         self.file = file
-        self.program: Document | Project = file.document
+        self.program = Project.of(file.document)
         if file.path is not None:
             known = {path: each.document for path, each in others.items()}
-            try:
+            # an import that cannot be read is a fault of its own
+            with suppress(gram.GramError, OSError):
                 self.program = load_project(file.path, {**known, file.path: file.document})
-            except (gram.GramError, OSError):  # an import that cannot be read is a fault of its own
-                self.program = file.document
 
     @cached_property
     def names(self) -> Program:

@@ -18,9 +18,9 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from gram import Diagnostic, Document, GramError, Source, Span, only_errors, syntax_errors
+from gram import Diagnostic, GramError, Source, Span, only_errors, syntax_errors
 from gram.checks import syntax_fault
-from lenses_ext import Project, rename
+from lenses_ext import rename
 from lenses_ext.places import Named
 from lenses_ext.rules import with_levels
 
@@ -177,8 +177,8 @@ class _GramServer(LanguageServer):
             code = lsp.LSPErrorCodes.RequestFailed
             raise JsonRpcException(str(error), code=code) from None
         changes: dict[str, list[lsp.TextEdit]] = {}
-        for before, document in zip(_documents(meaning.program), _documents(after), strict=True):
-            for each in document.changes:
+        for path, before in meaning.program.documents.items():
+            for each in after.documents[path].changes:
                 if place := self.location(before.source, each.before):
                     edit = lsp.TextEdit(place.range, each.new)
                     changes.setdefault(place.uri, []).append(edit)
@@ -202,10 +202,6 @@ def _shown(file: OpenFile, fault: Diagnostic) -> lsp.Diagnostic:
     message = f"{fault.message}\n{fault.hint}" if fault.hint else fault.message
     where, severity = file.places.range(fault.span or Span(0, 0)), _SEVERITIES[fault.severity]
     return lsp.Diagnostic(where, message, severity=severity, code=fault.code, source="gram")
-
-
-def _documents(program: Document | Project) -> list[Document]:
-    return [*program.documents.values()] if isinstance(program, Project) else [program]
 
 
 def make_server() -> _GramServer:
