@@ -14,17 +14,10 @@ A conversation:
 What is written and read again is equal. `interp.history.records.property_forms` says how texts are
 written that the notation cannot hold.
 
-Files:
-
-.. code-block:: text
-
-    (:File {bytes: base64`iVBORw0…`, name: "chart.png", type: "image/png"})
-    (:File {name: "chart.png", sha256: "9f3c…", type: "image/png"})
-    (:File {address: "https://example.com/chart.png", type: "image/png"})
-
-The bytes are written once in a conversation, and in a run. Where the same come again, their hash
-is written instead. Functions that write add to ``written``, the hashes of all bytes before;
-functions that read add to ``known``, those bytes by their hashes. Reading opens no address.
+The bytes of a file are written once in a conversation, and in a run. Where the same come again,
+their ``sha256`` is written instead, and of a file elsewhere its ``address``, which reading does not
+open. Functions that write add to ``written``, the hashes of all bytes before; functions that read
+add to ``known``, those bytes by their hashes.
 
 Events:
 

@@ -194,17 +194,13 @@ def tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
     return Pattern(gram.Subject(tool.name, {"Implementation"}, properties))
 
 
-class _Turn:
+class _Turn(Replayer):
     """A turn that is read entry by entry; ``after`` is the one that it goes on from."""
 
     def __init__(self, run: RecordedRun, after: _Turn | None) -> None:
-        self.run, self.after = run, after
-        self.entries = list[Entry]()
-        self.replayer, self.known = Replayer(run.first), contents(run.first)
-
-    @property
-    def state(self) -> State:
-        return self.replayer.state
+        super().__init__(run.first)
+        self.run, self.after, self.entries = run, after, list[Entry]()
+        self.known = contents(run.first)
 
 
 def _begun(
@@ -350,7 +346,7 @@ def read_turns(
         elif note := patterns.note_from_pattern(each):
             turn.entries.append(note)
         else:
-            turn.entries.append(_step(turn.replayer, each, turn.known))
+            turn.entries.append(_step(turn, each))
     if not turns and not (given and may_be_empty):
         raise ValidationError(f"{name}: no run is recorded in it")
     for each_turn in turns:
@@ -374,13 +370,13 @@ def taken_back_line(run: str) -> str:
     return pattern_line(node(TAKEN_BACK, {"run": write_text(run)}))
 
 
-def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> RecordedStep:
-    event, seconds, request = patterns.event_from_pattern(entry, known)
+def _step(turn: _Turn, entry: Pattern) -> RecordedStep:
+    event, seconds, request = patterns.event_from_pattern(entry, turn.known)
     place = origin(entry)
     try:
-        return replayer.take(event, seconds, request, place.span.start if place else None)
+        return turn.take(event, seconds, request, place.span.start if place else None)
     except GramError as error:
         told = str(error).replace(repr(event), "it")  # the entry is shown below
-        expected = recorded_run.awaited(replayer.state)
+        expected = recorded_run.awaited(turn.state)
         message = f"the run does not come to this: {told}; expected {expected}"
         raise ReplayError(Diagnostic.of("misfit", message, entry).with_hint()) from None
