@@ -76,16 +76,11 @@ class Driver:
     _budget: Budget | None = None
     _failure: BaseException | None = field(default=None, init=False)
     _running: dict[_Task, Effect] = field(factory=dict, init=False)
-    _alone: Set[str] = field(init=False)
     _thread: concurrency.OneThread = field(factory=concurrency.OneThread, init=False)
     _recorder: Recorder | None = field(default=None, init=False)
     _spans: RunSpans | None = field(default=None, init=False)
     _driving: AsyncGenerator[Observation, None] | None = field(default=None, init=False)
     _task: asyncio.Task[object] | None = field(default=None, init=False)
-
-    @_alone.default
-    def _called_alone(self) -> Set[str]:
-        return {name for name, each in self.tools.items() if each.alone}
 
     def __attrs_post_init__(self) -> None:
         if isinstance(self._handler, LiveHandler) and self._at_once == 1:
@@ -214,7 +209,8 @@ class Driver:
         if self._failure or self._is_over:
             return []
         going = self._running.values()
-        found = startable(waiting, going, at_once=self._at_once, alone=self._alone)
+        alone = {name for name, each in self.tools.items() if each.alone}
+        found = startable(waiting, going, at_once=self._at_once, alone=alone)
         return [each for each in found if self._has_money_for(each)]
 
     def _has_money_for(self, effect: Effect) -> bool:

@@ -231,11 +231,7 @@ class FrameStep(ABC, Generic[_Frame]):
         return self.run.policy.decide(name, args, by=self.frame.name, schema=schema)
 
     def allowed(self, at: At, name: str, args: dict[str, Json], tool: Pattern) -> CallTool | Ask:
-        """A call as the policy has it: to be run, or to be asked about first.
-
-        Raises:
-            ValidationError: it may not be run.
-        """
+        """A call as the policy has it: to be run, asked about first, or refused."""
         decision = self.decision(name, args, tool)
         if decision == "deny":
             raise ValidationError(_denied(FORBIDDEN))
@@ -287,11 +283,7 @@ def _result_type(tool: Pattern) -> JsonText | None:
 
 
 def checked(name: str, parameters: Parameters, args: dict[str, Json]) -> dict[str, Json]:
-    """The arguments of a call with defaults.
-
-    Raises:
-        ValidationError: they are not of the declared types.
-    """
+    """The arguments of a call with defaults, if they are of the declared types."""
     try:
         return parameters.checked(args)
     except ValidationError as error:

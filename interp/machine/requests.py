@@ -129,11 +129,7 @@ def _offered(program: Pattern, agent: Pattern) -> Iterator[Offer]:
 
 
 def definition(program: Pattern, name: str) -> Pattern:
-    """The agent of a program that can be handed over to under a name.
-
-    Raises:
-        ValidationError: there is none.
-    """
+    """The agent of a program that can be handed over to under a name, which has to be there."""
     found = definitions_of(program).get(name)
     if found is None:
         message = f'the agent "{name}" that is handed over to is not in this program'

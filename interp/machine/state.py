@@ -374,11 +374,6 @@ class State:
         return self.run.limit or self.frame.stopped
 
     @property
-    def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls of this turn, in the order of the reply; a workflow makes none."""
-        return self.frame.calls if isinstance(self.frame, AgentFrame) else ()
-
-    @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:
         """The calls that are answered, in their order, also those of a turn that did not end."""
         return self.frame.calls_made

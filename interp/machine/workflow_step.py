@@ -233,11 +233,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
             self.new.append(begun)
 
     def _begun_use(self, call: CallTool, used: Pattern, given: Json) -> CallTool | Ask | Begin:
-        """What is to be done for one use of a node.
-
-        Raises:
-            ValidationError: it may not be used, or not with what it is given.
-        """
+        """What is to be done for one use of a node, if it may be used with what it is given."""
         frame, name = self.frame, call.name
         if is_tool(used):
             return self.allowed(call.at, used.value.identity, _arguments(used, given), used)

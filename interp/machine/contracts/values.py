@@ -236,11 +236,7 @@ class Parameters:
         )
 
     def checked(self, args: dict[str, Json]) -> dict[str, Json]:
-        """Check arguments and fill in defaults; see `validate_tool_args`.
-
-        Raises:
-            ValidationError: the arguments violate the schema.
-        """
+        """Check arguments and fill in defaults; see `validate_tool_args`."""
         if self._not_null and None in args.values():
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
         check(self._text, args)
