@@ -116,10 +116,17 @@ async def wait_or_leave(
         ended: done when it has ended.
         cancel: hands on that the task which waits for it is cancelled.
     """
-    ended.add_done_callback(look_at_error)
+    told = asyncio.get_running_loop().create_future()  # half the cost of `asyncio.wait`
+
+    def tell(_: object) -> None:
+        if not told.done():
+            told.set_result(None)
+
+    ended.add_done_callback(tell)
     try:
-        await asyncio.wait([ended])
+        await told
     except asyncio.CancelledError:
+        ended.add_done_callback(look_at_error)
         cancel()
         await asyncio.wait([ended], timeout=GRACE)
         if not ended.done() or ended.cancelled():
