@@ -18,7 +18,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -401,13 +401,19 @@ def _named(cases: list[Case], faults: list[Diagnostic]) -> tuple[Case, ...]:
             faults.append(case.fault("duplicate-name", message, "name"))
         elif case.name:
             taken[case.name] = case
+    names: dict[str, Iterator[str]] = {}  # what is left of those that begin alike
     for index, case in enumerate(cases):
         if not case.name:
             base = shortened(" ".join(case.message.split()), 60)
-            names = chain([base], (f"{base} ({number})" for number in count(2)))
-            name = next(each for each in names if each not in taken)
+            left = names.setdefault(base, _numbered(base))
+            name = next(each for each in left if each not in taken)
             cases[index] = taken[name] = evolve(case, name=name)
     return tuple(cases)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name} ({number})" for number in count(2))
 
 
 def rename_in_cases(

@@ -12,8 +12,9 @@ from hypothesis import given, strategies as st
 from gram import Diagnostic, GramDecodeError, Source, loads_one
 from interp import Case, File, ValidationError, save_context
 from interp.evaluation import ExpectedCall, read_cases
-from interp.evaluation.cases.reading import csv_rows, jsonl_rows
+from interp.evaluation.cases.reading import cases_in, csv_rows, jsonl_rows
 from interp.machine import AssistantRole, Message, UserRole
+from tests.calls import assert_linear
 
 PROGRAM = '[a:Agent {instruction: "Greet", model: "Offline/rehearsal"}]\n'
 
@@ -116,6 +117,15 @@ def test_a_case_without_a_name_is_named_by_its_input(tmp_path: Path) -> None:
     names = [case.name for case in cases]
     assert names == ["hi (2)", "hi", "a b c", "hi (3)", "x" * 60 + "…", '{"a":[1]}']
     assert cases[-1].message == '{"a":[1]}'
+
+
+def test_cases_that_begin_alike_are_named_in_linear_time() -> None:
+    def text(lines: int) -> Source:
+        rows = (json.dumps({"input": f"{'x' * 80}{{}} {n}"}) for n in range(lines))
+        return Source("\n".join(rows), "c.jsonl")
+
+    assert_linear(cases_in, text, 100)
+    assert [each.name for each in cases_in(text(3))][1:] == [f"{'x' * 60}… ({n})" for n in (2, 3)]
 
 
 def test_an_object_is_the_arguments_of_a_program_with_a_signature_else_it_is_written() -> None:
