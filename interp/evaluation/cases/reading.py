@@ -444,9 +444,11 @@ def rename_in_cases(
             if case.row and getattr(case, part) != getattr(other, part):
                 start, end = case.row.spans[column]
                 edits[start, end] = name.sub(lambda _: new, source.text[start:end])
-    text = source.text
-    for (start, end), changed in sorted(edits.items(), reverse=True):
-        text = text[:start] + changed + text[end:]
+    parts, at = list[str](), 0
+    for (start, end), changed in sorted(edits.items()):
+        parts += [source.text[at:start], changed]
+        at = end
+    text = "".join([*parts, source.text[at:]])
     found = cases_in(Source(text, source.filename)) if edits else cases
     if [*map(_parts, found)] != [*map(_parts, wanted)]:
         raise ValidationError(f"{source.filename}: {old} is named in cases: change it by hand")
