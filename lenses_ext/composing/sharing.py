@@ -141,7 +141,7 @@ def share_definition(documents: Mapping[Path, Document], name: str, into: Path) 
             reason = f'this "{name}" differs in more than words from the one at {origin(shared)}'
             raise FocusError(by, "", one, reason, "gram diff says how two files differ")
     changed = {
-        path: _importing(documents[path], rest, os.path.relpath(into, path.parent))
+        path: _importing(documents[path], rest, path.parent, into)
         for path, (_, rest) in found.items()
         if path != into
     }
@@ -163,12 +163,13 @@ def _without_words(pattern: Pattern) -> Pattern:
     return operations.map(bare, pattern)
 
 
-def _importing(document: Document, rest: tuple[Pattern, ...], file: str) -> Document:
-    """A document that imports another file, and says the rest of its patterns."""
-    name = PurePath(file).as_posix()
+def _importing(document: Document, rest: tuple[Pattern, ...], folder: Path, file: Path) -> Document:
+    """A document in a folder that imports another file, and says the rest of its patterns."""
     header = next(filter(is_header, rest[:1]), Pattern())
     known = header.value.properties.get(IMPORTS)
-    files = [*(known if isinstance(known, PVector) else ()), name]
+    files = [*(known if isinstance(known, PVector) else ())]
+    if not any(os.path.realpath(folder / str(each)) == str(file) for each in files):
+        files.append(PurePath(os.path.relpath(file, folder)).as_posix())
     changed = put(any_property(IMPORTS), pvector(files), header)
     behind = rest[1:] if header.value.properties else rest
     # the header first, so that it is not taken for a definition that goes
