@@ -130,9 +130,9 @@ def test_types_are_shared_too() -> None:
 
 def test_what_is_imported_already_is_not_imported_again() -> None:
     other = ONE.replace("// One.", "// Three.")
-    found = documents(three=other)
+    found = {Path(f"/r/{name}.gram"): parse_program(other) for name in ("three", "four")}
     first = share_definition(found, "User", Path("/r/user.gram"))
-    second = share_definition({**found, **first.documents}, "search", Path("/r/user.gram"))
+    second = share_definition(first.documents, "search", Path("/r/user.gram"))
     three = second.documents[Path("/r/three.gram")].text
     assert three.startswith('{imports: ["user.gram"]}\n// Three.')
 
