@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, Union
 
 from gram import Pattern
-from gram.errors import expect
+from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
@@ -98,8 +98,12 @@ class ScriptedModel(ModelWithoutNetwork):
         return f"<ScriptedModel, {asked}, {counted(left, 'reply', 'replies')} left>"
 
     def pass_over(self, agents: Iterable[str]) -> None:
-        """Leave out a reply for each name of an agent: those that a run has got already."""
-        for name in agents:
+        """Leave out a reply for each name of an agent: those that a run has got already.
+
+        Raises:
+            ArgumentError: these are no names.
+        """
+        for name in expect_all(agents, str, "agents", by="pass_over"):
             if left := self._left.get(name if self._of_agents else ""):
                 left.popleft()
 
