@@ -84,7 +84,7 @@ class WrittenExperiment:
         self.libraries: set[str] = set()
         self._tools, self._own_metrics = tools, own_metrics
         self._file = Path(document.filename or "")
-        heads = [each for each in document.patterns if _is(EXPERIMENT, each)]
+        heads = [each for each in document.patterns if EXPERIMENT in each.value.labels]
         if not heads:
             raise ValidationError(f"{self._file}: there is no (:Experiment {{…}}) in this file")
         for each in heads[1:]:
@@ -100,7 +100,7 @@ class WrittenExperiment:
         base = self._arm(read)
         if base.program is None and lenses_ext.find_agents(document):
             base = evolve(base, program=str(self._file))
-        has_own = any(_is(_CASE, each) for each in parts)
+        has_own = any(_CASE in each.value.labels for each in parts)
         file = self._path(read, "cases") or (self._file if has_own else None)
         if file is None:
             hint = 'name their file: cases: "cases.jsonl"'
@@ -128,17 +128,17 @@ class WrittenExperiment:
                 for label in part.value.labels - {*_LABELS}:
                     if near := did_you_mean(label, _LABELS):
                         _refuse(f"the label {label} is not known here", part, "labels", near)
-                if _is(_ARM, part):
+                if _ARM in part.value.labels:
                     self._add(arms, part, base)
         if faults and not arms:
             raise ValidationError.of(faults)
         if not arms:
             with _placed(self._head):
-                self._add(arms, _arm_that_says({}), base, self._file.stem)
+                self._add(arms, Pattern(Subject("", {_ARM})), base, self._file.stem)
         first = next(iter(arms.values())).over(base)
         for part in parts:
             with _collected(faults):
-                if _is(_FACTOR, part):
+                if _FACTOR in part.value.labels:
                     if part.value.identity in ("", *factors):
                         _refuse("a factor needs a name of its own", part, "identity")
                     factors[part.value.identity] = self._levels(part, first)
@@ -153,8 +153,8 @@ class WrittenExperiment:
         with _placed(factor):
             values = Reader(factor, _FACTOR, ["levels"]).properties.get("levels", ())
             for value in values if isinstance(values, PVector) else ():
-                says: Any = {name: value}
-                arm = _arm_that_says(says if name in _OF_ARM else {"edits": says})
+                says: Any = {name: value} if name in _OF_ARM else {"edits": {name: value}}
+                arm = Pattern(Subject("", {_ARM}, says))
                 text = value if isinstance(value, str) else write_value(value)
                 self._add(levels, arm, base, shortened(" ".join(text.split()), _LONGEST))
         if len(levels) < 2:
@@ -275,14 +275,6 @@ def _refuse(
     message: str, part: Pattern, key: str | None = None, hint: str | None = None
 ) -> NoReturn:
     raise ValidationError.of([Diagnostic.of("experiment", message, part, key, hint=hint)])
-
-
-def _arm_that_says(properties: Mapping[str, Value]) -> Pattern:
-    return Pattern(Subject("", {_ARM}, properties))
-
-
-def _is(label: str, pattern: Pattern) -> bool:
-    return label in pattern.value.labels
 
 
 def _number(read: Reader, key: str, least: int, default: int | None) -> int | None:
