@@ -237,17 +237,19 @@ def search_with_gepa(
         scores = [*world.measure(candidate, batch).values()]
         return EvaluationBatch(outputs=batch, scores=scores, trajectories=batch)
 
-    def failing(_: Candidate, found: Any, paths: list[str]) -> dict[str, list[dict[str, str]]]:
+    def failing(candidate: Candidate, eval_batch: Any, components_to_update: list[str]) -> Any:
         """The cases that failed, by their names: their runs are read by who proposes."""
-        pairs = zip(found.trajectories, found.scores, strict=True)
+        pairs = zip(eval_batch.trajectories, eval_batch.scores, strict=True)
         rows = [{"case": name} for name, score in pairs if score is not True]
-        return dict.fromkeys(paths, rows)
+        return dict.fromkeys(components_to_update, rows)
 
-    def propose(candidate: Candidate, data: Mapping[str, Any], _: list[str]) -> dict[str, str]:
+    def propose(
+        candidate: Candidate, reflective_dataset: Mapping[str, Any], components_to_update: list[str]
+    ) -> dict[str, str]:
         """A change; the candidate itself, which is no better, where none came."""
         nonlocal asked
         asked += 1
-        names = {each["case"]: None for rows in data.values() for each in rows}
+        names = {each["case"]: None for rows in reflective_dataset.values() for each in rows}
         return dict(world.propose(Tried(candidate, {}), [*names]) or candidate)
 
     adapter: Any = SimpleNamespace(
