@@ -296,6 +296,9 @@ class Case:
         judged = f"; judged by {', '.join(self.expectations)}" if self.expectations else ""
         return f"<Case {self.name}: {short_repr(self.input)}{judged}>"
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # values of JSON have no hash
+
     @property
     def message(self) -> str:
         """What is said to the agent, as text; an object of arguments is written as JSON."""

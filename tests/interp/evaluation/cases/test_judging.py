@@ -55,6 +55,12 @@ def test_an_answer_is_compared_as_text_or_as_data(
     assert (not told(case(expected=expected), response)) is passes
 
 
+def test_results_are_gathered_by_their_case_whatever_json_it_has() -> None:
+    one, same = (Case(name="a", input={"x": [1]}, columns={"kind": ["hard"]}) for _ in range(2))
+    assert {one: "passed"}[same] == "passed"
+    assert one != Case(name="a", input={"x": [2]})
+
+
 def test_without_an_expectation_every_answer_passes() -> None:
     with pytest.warns(UserWarning, match="any answer passes case c: it expects nothing"):
         assert told(case(), AgentResponse("anything")) == []
