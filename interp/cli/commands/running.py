@@ -20,8 +20,9 @@ from lenses_ext import Model, agent_name, view
 
 from ...errors import ConfigurationError, ReplayError
 from ...execution import Handler, LiveHandler
+from ...history import RecordedRun
 from ...history.records import save_context
-from ...history.replaying import Replay, Timeline, follow, recorded, timeline
+from ...history.replaying import Timeline, follow, recorded, timeline
 from ...history.stores import Address, StoredRun, open_run
 from ...machine import (
     AssistantRole,
@@ -332,7 +333,7 @@ def resume_command(run: str, options: AnsweringOptions, as_json: bool = json_opt
     terminal = kind(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
     options.show_logs()
     with interruptible(), options.spending() as spending:
-        going_on: Run | Replay = Replay(kept)  # it is done, and shown again
+        going_on: Run | RecordedRun = kept  # it is done, and shown again
         if kept.state.status is not Status.DONE:
             changes, library = options.of_resumed_run, options.library_for(kept)
             if script := options.scripted:
@@ -393,7 +394,7 @@ def replay_command(run: str, options: _ReplayOptions) -> None:
     changed = program and the_agent(read_program(program), options.agent, by="replay")
     for kept in named_runs(run):
         if not changed:
-            _replay(Replay(kept), terminal)
+            _replay(kept, terminal)
             continue
         state = start_again(kept.first, changed).state
         real: dict[str, Handler] = {}
@@ -405,7 +406,7 @@ def replay_command(run: str, options: _ReplayOptions) -> None:
         _replay(Run(state, handler=recorded(kept, **real)), terminal)
 
 
-def _replay(run: Run | Replay, terminal: Terminal) -> None:
+def _replay(run: Run | RecordedRun, terminal: Terminal) -> None:
     """Show a run; the answer is no if it differs from what was recorded."""
     try:
         with interruptible():

@@ -22,7 +22,7 @@ from gram.words import counted
 from ... import execution, machine
 from ...errors import AgentError, ReplayError
 from ...execution import AgentFinished, Answer, Finished, ReasoningDelta, TextDelta, ToolStarted
-from ...history.replaying import Replay
+from ...history.records import RecordedRun
 from ...json_text import json_or_text
 from ...machine import AgentResponse, AgentStarted, Ask, State, Status, ToolFinished, ToolInvocation
 from ...programs import names_of_models
@@ -211,12 +211,12 @@ class Terminal:
         self._is_reasoning = False
         self.calls: list[ToolInvocation] = []
         self._always: dict[tuple[object, ...], Answer] = {}
-        self._run: Run | Replay | None = None
+        self._run: Run | RecordedRun | None = None
         self._is_within_line = False
         self._failure: OSError | None = None
         self.unrecorded: AgentError | None = None
 
-    def show_answer(self, run: Run | Replay) -> AgentResponse:
+    def show_answer(self, run: Run | RecordedRun) -> AgentResponse:
         """Continue a run, or a recorded one, to its end and print its answer."""
         is_shown_as_said = self._is_streaming or _is_at_terminal()
         self.calls, self._run = [], run
@@ -272,7 +272,7 @@ class Terminal:
             self._spinner.start(waits_for)
         raise AssertionError("a stream ends with Finished")
 
-    def watched(self, run: Run | Replay, *, words: bool) -> Iterator[execution.Observation]:
+    def watched(self, run: Run | RecordedRun, *, words: bool) -> Iterator[execution.Observation]:
         """What happens in a run; an answer that could not be recorded ends it like any other."""
         try:
             yield from run.stream(words=words)
@@ -369,7 +369,7 @@ class JsonAnswers(Terminal):
     With ``is_streaming`` it prints a line for each piece of text, reasoning, call and result, too.
     """
 
-    def show_answer(self, run: Run | Replay) -> AgentResponse:
+    def show_answer(self, run: Run | RecordedRun) -> AgentResponse:
         """Continue a run to its end and print its answer; see `Terminal`."""
         self._run = run
         for each in self.watched(run, words=self._is_streaming):

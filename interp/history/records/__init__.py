@@ -2,7 +2,7 @@
 
 from .patterns import load_context, message_to_pattern, messages_of, note_line, save_context
 from .property_forms import Reader, expect_one_of, pattern_line, without_empty, write_text
-from .recorded_run import Entry, RecordedRun, RecordedStep, Replayer, effect_lines, position_text
+from .recorded_run import RecordedRun, RecordedStep, Replayer, effect_lines, position_text
 from .run_file import (
     PathLike,
     RunFile,

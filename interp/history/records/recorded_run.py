@@ -14,7 +14,7 @@ from attrs import field, frozen
 from gram import Pattern, Source, dumps, format_text
 from lenses_ext.weak_cache import memo
 
-from ... import machine
+from ... import execution, machine
 from ...errors import ReplayError
 from ...execution import Begun, Note
 from ...machine import At, CallBegun, CallModel, Effect, Event, Request, State, pending, step
@@ -243,6 +243,27 @@ class RecordedRun:
             return told
         place = self.source.filename if step is None else self.source.place(step.start or 0)
         return f"{place}: {told}" if place else told
+
+    def stream(self, *, words: bool = True) -> Iterator[execution.Observation]:
+        """What there was to see of it; its replies come whole, and nothing is performed.
+
+        Raises:
+            ReplayError: the recording was changed after the run, or ends before the run does.
+            LimitError, ApprovalNeeded, ModelError: the run ended so.
+        """
+        self.check()  # all of it, before anything is seen
+        yield from machine.frames_inside(self.first)
+        for each in self.steps:
+            if isinstance(each.effect, machine.CallTool):
+                yield execution.ToolStarted(each.effect)
+            if isinstance(each.event, machine.ModelReplied) and each.event.reasoning:
+                yield execution.ReasoningDelta(each.event.at, each.event.reasoning)
+            yield from execution.seen_in(each.event, each.happened)
+        if pending(self.state) and not self.state.asks:
+            told = f"the recording ends here: the run is {self.state.status.value}"
+            last = self.steps[-1] if self.steps else None
+            raise ReplayError(self.placed(f"{told}; gram resume goes on", last))
+        yield execution.finished(self.state)
 
     def check(self) -> None:
         """Check that each reply answers what this version of the package asks.

@@ -1,5 +1,5 @@
 """Recorded runs again: as a handler that answers as they did, to watch, and as a timeline."""
 
-from .entries import Entry, Kind, Timeline, round_name
-from .replay import Replay, UntilChanged, follow, recorded
+from .entries import Entry, Timeline, round_name
+from .replay import UntilChanged, follow, recorded
 from .timeline import timeline

@@ -1,4 +1,4 @@
-"""A recorded run again: to watch, also while another process records it, and as a handler.
+"""A recorded run again: to watch while another process records it, and as a handler.
 
 The handler answers as the run did, without a model, a key or tools.
 """
@@ -17,46 +17,12 @@ from gram.documents import resolved
 
 from ... import execution, machine
 from ...errors import ReplayError
-from ...execution import Handler, Observation, ReasoningDelta, Report
+from ...execution import Handler, ReasoningDelta, Report
 from ...machine import At, CallModel, CallTool, Decided, Effect, Event, ModelReplied
 from ..records import PathLike, RecordedRun, RecordedStep, effect_lines, is_recorded, position_text
 from ..stores import StoreLike, load_run, opened, place_of_run, run_named
 from .entries import Timeline
 from .timeline import timeline
-
-
-@frozen
-class Replay:
-    """A recorded run that can be watched again; nothing is performed."""
-
-    run: RecordedRun
-
-    @property
-    def state(self) -> machine.State:
-        """The State of the run after what was shown."""
-        return self.run.state
-
-    def stream(self, *, words: bool = True) -> Iterator[Observation]:
-        """What there was to see of the run; its replies come whole. See `Run.stream`.
-
-        Raises:
-            ReplayError: the recording was changed after the run, or ends before the run does.
-            LimitError, ApprovalNeeded, ModelError: the run ended so.
-        """
-        self.run.check()  # all of it, before anything is seen
-        yield from machine.frames_inside(self.run.first)
-        for step in self.run.steps:
-            if isinstance(step.effect, CallTool):
-                yield execution.ToolStarted(step.effect)
-            if isinstance(step.event, ModelReplied) and step.event.reasoning:
-                yield ReasoningDelta(step.event.at, step.event.reasoning)
-            yield from execution.seen_in(step.event, step.happened)
-        if machine.pending(self.state) and not self.state.asks:
-            waits, steps = self.state.status.value, self.run.steps
-            told = f"the recording ends here: the run is {waits}; gram resume goes on"
-            raise ReplayError(self.run.placed(told, steps[-1] if steps else None))
-        yield execution.finished(self.state)
-
 
 _PAUSE: Final = 0.1  # seconds between two looks
 _PATIENCE: Final = 2.0  # seconds in which a file that nobody writes may find a writer

@@ -13,7 +13,6 @@ import pytest
 import interp
 from gram import Pattern, loads_one
 from interp.errors import ReplayError
-from interp.history.replaying import Replay
 from interp.history.stores import open_store
 from interp.machine import ModelReplied
 from interp.views import lines
@@ -187,7 +186,7 @@ def test_what_was_asked_and_why_is_recorded_and_replayed(
     fewer = put(agent_models, (Model("First", "m"),), agent)
     with pytest.raises(ReplayError, match=r"\n-model: First/m, Second/n\n\+model: First/m\n"):
         interp.run(fewer, "I'm Al", interp.hello_world_tool_library, handler=interp.recorded(kept))
-    *_, last = Replay(kept).stream()
+    *_, last = kept.stream()
     assert getattr(last, "response", None) == response
     entry = interp.timeline(kept).entries[0]
     assert entry.name == "Second/n"

@@ -15,7 +15,6 @@ import pytest
 import interp
 from gram import Pattern
 from interp import File, Message, ModelError, OpenAIModel, hello_world_tool_library, load_run, run
-from interp.history.replaying import Replay
 from interp.machine import Request
 from interp.models.failures import failed, hint_about
 from interp.models.providers import Dialect
@@ -371,7 +370,7 @@ def test_a_run_that_goes_on_sends_the_files_again(
     interp.resume_run(record, [plot], model=model)
 
     assert model_server.requests[2]["messages"] == model_server.requests[1]["messages"]
-    assert Replay(load_run(record)).state.context[-1].content == "A chart."
+    assert load_run(record).state.context[-1].content == "A chart."
 
 
 def test_a_model_that_refuses_them_is_told_in_words(model_server: ModelServer) -> None:
