@@ -163,6 +163,18 @@ def _without_words(pattern: Pattern) -> Pattern:
     return operations.map(bare, pattern)
 
 
+def with_other_meaning(before: names.Project, after: names.Project) -> Iterator[str]:
+    """The agents and workflows of a file that are not what they were, but for words."""
+    for each in names.find_runnables(before.document):
+        name = each.value.identity
+        try:
+            was, now = (_without_words(names.resolve(it, name)) for it in (before, after))
+        except ProgramError:  # which is reported as such
+            continue
+        if was != now:
+            yield name
+
+
 def _importing(document: Document, rest: tuple[Pattern, ...], folder: Path, file: Path) -> Document:
     """A document in a folder that imports another file, and says the rest of its patterns."""
     header = next(filter(is_header, rest[:1]), Pattern())

@@ -18,6 +18,7 @@ import lenses_ext
 from gram import Document, GramError, Pattern, Source, origin, pattern_at, walk
 from gram.documents import decode, write_together
 from lenses_ext import Place, Project, change_places, load_project, parse_program
+from lenses_ext.composing import with_other_meaning
 from lenses_ext.names import choose, program_of, reached
 from lenses_ext.places import Kind, Named, mentions, named_at, read_path
 
@@ -292,8 +293,12 @@ def share_command(
         raise Refused(f"{place}refused: {error.reason}\n  hint: {error.hint}") from None
     for changed in () if options.force else shared.documents:
         before = documents.get(changed) or parse_program("", shown_path(changed))
-        after = load_project(changed, shared.documents)
-        refuse_new_errors(load_project(changed, {changed: before}), after)
+        was = load_project(changed, {changed: before})
+        now = load_project(changed, shared.documents)
+        refuse_new_errors(was, now)
+        for other in with_other_meaning(was, now):
+            reason = f"what {name} is made of is defined in another way for {other}"
+            raise Refused(f"{shown_path(changed)}: refused: {reason} (--force does it anyway)")
     for old, key, said, says in shared.words:
         tell(f"{origin(old)}: the {key} {said!r} becomes {says!r}")
     texts = {

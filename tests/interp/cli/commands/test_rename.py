@@ -146,3 +146,16 @@ def test_what_uses_something_of_its_file_cannot_be_shared(project: Path) -> None
     refused(done, 1, '"search" is not defined')
     assert not (project / "agents/both.gram").exists()
     assert (project / "agents/one.gram").read_text().startswith("// one")
+
+
+def test_what_would_mean_another_thing_is_not_shared(project: Path) -> None:
+    tool = '[s:Tool {description: "S"} | (q::Text)==>(::Hit)]'
+    for name, type_ in (("one", "Text"), ("two", "Integer")):
+        (project / f"{name}.gram").write_text(f"[Hit:Array {{elementType: {type_}}}]\n")
+        agent = f'[{name}:Agent {{instruction: "I", model: "X/y"}} | {tool}]'
+        (project / f"of_{name}.gram").write_text(f'{{imports: ["{name}.gram"]}}\n{agent}\n')
+    words = ("share", "s", "of_one.gram", "of_two.gram", "--into", "one.gram")
+    told = "of_two.gram: refused: what s is made of is defined in another way for two"
+    refused(gram(*words, cwd=project), 1, told)
+    (project / "two.gram").write_text((project / "one.gram").read_text())
+    assert gram(*words, cwd=project).returncode == 0
