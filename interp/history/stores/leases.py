@@ -166,10 +166,7 @@ class Lease:
         if status == "cancelled":
             raise self._taken()
         if before is not None and status != "done":
-            found_now = Conversation(self.store, conversation)
-            if found_now.locked()[0] != before:
-                raise RunTakenError(f"{name}: {found_now.gone_on}")
-            expect_no_other_turn(self.store, conversation, self.run)
+            expect_turn(self.store, self.run, conversation, before)
         is_free = is_free or holder == self.owner or is_dead(holder)
         is_as_it_was = "(COALESCE(owner, '') = ? AND leased_until = ? OR owner = ?)"
         if not is_free or not self._take(is_as_it_was, holder, until, self.owner):
@@ -218,14 +215,15 @@ class Lease:
         self.is_held = self.is_held and bool(renewed)
 
 
-def expect_no_other_turn(store: RunStore, conversation: str, run: str) -> None:
-    """Refuse a turn while a living process goes on with another one of its conversation."""
-    for other, owner in store.database.execute(SQL["other_turns_under_way"], conversation, run):
+def expect_turn(store: RunStore, run: str, name: str, before: int) -> None:
+    """Refuse a turn if another one is under way in a living process, or went before it."""
+    conversation = Conversation(store, name)
+    if conversation.locked()[0] != before:
+        raise RunTakenError(f"{store.name}: {conversation.gone_on}")
+    for other, owner in store.database.execute(SQL["other_turns_under_way"], name, run):
         if not is_dead(owner):
-            raise RunTakenError(
-                f"{store.name}: another turn of the conversation {conversation} is under way: "
-                f"run {other}"
-            )
+            told = f"another turn of the conversation {name} is under way: run {other}"
+            raise RunTakenError(f"{store.name}: {told}")
 
 
 class Keeper:

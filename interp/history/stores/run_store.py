@@ -25,7 +25,7 @@ from .leases import (
     Keeper,
     Lease,
     RunStatus,
-    expect_no_other_turn,
+    expect_turn,
     is_dead,
     new_owner,
     process_of,
@@ -220,7 +220,7 @@ class RunStore:
 
         Raises:
             RunExistsError: there is a run of this id.
-            RunTakenError: it is a turn, and another one of its conversation is under way.
+            RunTakenError: it is a turn, and another one is under way, or went before it.
         """
         database = self.ready()
         maker = new_owner()
@@ -232,7 +232,7 @@ class RunStore:
             if facts.conversation is not None:
                 Conversation(self, facts.conversation).begin_turn(before, path)
                 if status == "stopped" and not entries:  # it is gone on with at once
-                    expect_no_other_turn(self, facts.conversation, run)
+                    expect_turn(self, run, facts.conversation, before)
             made = database.execute(SQL["create_run"], *columns)
             sql = "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)"
             for place, entry in enumerate([head, *entries] if made else ()):
