@@ -22,7 +22,7 @@ from lenses_ext.language import tool_spec_of
 from ..errors import ConfigurationError, ToolError, said_by
 from ..programs import the_agent
 from .from_functions.function_tools import tool as tool_of_function
-from .from_functions.tools_of_others import is_of_others, tool_of_others
+from .from_functions.tools_of_others import framework_of, tool_of_others
 from .implementation import Tool, is_from_outside
 
 
@@ -316,7 +316,7 @@ def _has_tools(value: object) -> bool:
     """Whether a value of a module is meant as tools: helpers may be functions, too."""
     if isinstance(value, list | tuple):
         return any(map(_has_tools, value))
-    return isinstance(value, Tool | ToolLibrary) or is_of_others(value)
+    return isinstance(value, Tool | ToolLibrary) or framework_of(value) is not None
 
 
 def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
@@ -374,7 +374,7 @@ def _flat(tools: Iterable[Any], named: str) -> Iterator[Any]:
     """Yield the tools and functions, also those inside iterables and libraries."""
     for each in tools:
         is_one = isinstance(each, Tool | Pattern) or callable(each)
-        if is_one or is_of_others(each):  # before iterables: LangChain's tools are some
+        if is_one or framework_of(each):  # before iterables: LangChain's tools are some
             yield each
         elif isinstance(each, ModuleType | Path) or (
             isinstance(each, str) and split_name(each)[0].endswith(".py")

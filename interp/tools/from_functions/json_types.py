@@ -390,10 +390,8 @@ def answer_type_of(answer_type: type[V] | Any, *, by: str) -> AnswerType[V]:
     try:
         made = json_type(answer_type)
         pattern = json_schema_to_answer(made.schema, name if name.isidentifier() else "result")
-    except ToolError as error:
+    except (ToolError, SignatureError) as error:
         raise ConfigurationError(f"{by}: an answer cannot be of this type: {error}") from None
-    except SignatureError as error:
-        raise ConfigurationError(f"{by}: the schema of {name} cannot be used: {error}") from None
     return AnswerType(name, pattern, made.schema, made.read)
 
 

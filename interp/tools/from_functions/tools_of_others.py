@@ -14,15 +14,9 @@ from ...json_text import Json
 from ..implementation import Tool, to_json_value
 
 
-def is_of_others(value: object) -> bool:
-    """Whether it is a tool of another framework."""
-    return _framework_of(value) is not None
-
-
 def tool_of_others(value: Any) -> Tool | None:
     """Make a tool of the tool of another framework; None for anything else."""
-    framework = _framework_of(value)
-    if framework is None:
+    if (framework := framework_of(value)) is None:
         return None
     try:
         return SHAPES[framework][1](value)
@@ -33,7 +27,8 @@ def tool_of_others(value: Any) -> Tool | None:
         raise ToolError(f'a tool of {framework}, "{name}", cannot be read: {said}') from error
 
 
-def _framework_of(value: object) -> str | None:
+def framework_of(value: object) -> str | None:
+    """The framework that a value is a tool of, if it is one of another framework."""
     # A lens or a mock has whatever attribute it is asked for: that is no shape.
     if isinstance(value, _NO_TOOLS) or hasattr(value, "attribute_of_no_framework"):
         return None
