@@ -90,6 +90,9 @@ class RunLog(Protocol):
     Attributes:
         blocks: whether it may take long to answer, so that it is asked in a thread.
         has_begun: whether it has its first entry.
+
+    Raises:
+        OSError, StoreError: by each method, where it cannot be written, or another writes to it.
     """
 
     blocks: ClassVar[bool]
@@ -100,11 +103,7 @@ class RunLog(Protocol):
         """How messages name it."""
 
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make it, with its first entry and the events of the State.
-
-        Raises:
-            OSError, StoreError: it exists, or cannot be written.
-        """
+        """Make it, with its first entry and the events of the State, if it does not exist yet."""
 
     def held(
         self, standing: Callable[[], State] | None = None
@@ -118,9 +117,6 @@ class RunLog(Protocol):
         Args:
             standing: gives the State of the run, which is asked for when it is taken up, and when
                 it is let go.
-
-        Raises:
-            OSError, StoreError: it cannot be written, or somebody else writes to it.
         """
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
@@ -129,17 +125,10 @@ class RunLog(Protocol):
         Args:
             folded: the event.
             seconds: how long the effect took that it answers, if that is known.
-
-        Raises:
-            OSError, StoreError: it cannot be written.
         """
 
     def note(self, note: Note) -> None:
-        """Write a note; nothing is written once the log is let go.
-
-        Raises:
-            OSError, StoreError: it cannot be written.
-        """
+        """Write a note; nothing is written once the log is let go."""
 
 
 T = TypeVar("T")

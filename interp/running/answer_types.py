@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from attrs import evolve
 
 import lenses_ext
 from gram import Pattern
+from lenses_ext.cycles import reached
 from lenses_ext.language import tool_spec_of, written_signature
 from lenses_ext.names import definitions_of
 from lenses_ext.schemas import canonical, differences
@@ -38,7 +39,12 @@ def with_answer(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     known = _typed(program)
     if answer.pattern not in known:
         if lenses_ext.is_agent(program):
-            names = {program.value.identity, *_may_answer(program)}
+            defined = definitions_of(program)
+
+            def leads_to(name: str) -> tuple[str, ...]:
+                return handoffs(defined[name]) if name in defined else ()
+
+            names = reached([program.value.identity], leads_to)
 
             def typed(agent: Pattern) -> Pattern:
                 return _agent_with(agent, answer) if agent.value.identity in names else agent
@@ -83,17 +89,6 @@ def with_value(response: AgentResponse[Any], answer: AnswerType[V] | None) -> Ag
         return evolve(response, read=())
     said = response.value if response.is_typed else response.content
     return evolve(response, read=(answer.read(said),))
-
-
-def _may_answer(agent: Pattern) -> Iterator[str]:
-    """The names of the agents that may end up with the conversation of one."""
-    defined, seen, pending = definitions_of(agent), set[str](), list(handoffs(agent))
-    while pending:
-        name = pending.pop()
-        if name not in seen and name in defined:
-            seen.add(name)
-            yield name
-            pending += handoffs(defined[name])
 
 
 def _agent_with(agent: Pattern, answer: AnswerType[Any]) -> Pattern:
