@@ -1,6 +1,6 @@
 """Running a program: the loop that drives a run, and the handler that performs its effects."""
 
-from ..machine import AgentStarted as AgentStarted
+from ..machine import AgentFinished as AgentFinished, AgentStarted as AgentStarted
 from .driver import Driver, startable
 from .handlers import (
     Answer,
@@ -16,7 +16,6 @@ from .handlers import (
 )
 from .logs import log_fields
 from .observations import (
-    AgentFinished as AgentFinished,
     Finished as Finished,
     Observation as Observation,
     Observer,

@@ -16,7 +16,6 @@ from attrs import field, frozen
 from .. import machine
 from ..concurrency import in_loop_of_user, in_waiting_thread
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
-from ..json_text import Json, JsonText
 from ..shown import short_repr, visible_text
 from ..tools import is_async
 
@@ -82,28 +81,6 @@ class ToolProgress:
 
 
 @frozen
-class AgentFinished:
-    """An agent or workflow inside the run has ended.
-
-    Attributes:
-        at: its place.
-        name: its name in the program.
-        result_text: what it gave, as JSON text; None if it failed.
-        error: why it failed, or is no longer waited for; None if it gave a result.
-    """
-
-    at: machine.At
-    name: str
-    result_text: JsonText | None = field(default=None, repr=short_repr)
-    error: str | None = field(default=None, repr=short_repr)
-
-    @property
-    def result(self) -> Json:
-        """What it gave, a fresh copy; None if it failed."""
-        return None if self.result_text is None else self.result_text.value
-
-
-@frozen
 class Finished:
     """The run is done; always the last observation."""
 
@@ -118,7 +95,7 @@ Observation: TypeAlias = Union[
     ToolProgress,
     machine.ToolFinished,
     machine.AgentStarted,
-    AgentFinished,
+    machine.AgentFinished,
     Finished,
 ]
 """What there is to see of a run while it happens."""
@@ -131,10 +108,8 @@ def seen_in(event: machine.Event, happened: Iterable[machine.Happened]) -> Itera
         yield SaidBeforeCalls(event.at, reply.content)
     for each in happened:
         match each:
-            case machine.ToolFinished() | machine.AgentStarted():
+            case machine.ToolFinished() | machine.AgentStarted() | machine.AgentFinished():
                 yield each
-            case machine.Ended() if each.is_frame:
-                yield AgentFinished(each.at, each.name, each.said, each.error)
 
 
 def finished(state: machine.State) -> Finished:

@@ -230,7 +230,7 @@ class RunSpans:
         for each in step.happened:
             if isinstance(each, machine.AgentStarted):
                 self.begin(each.at, each.frame.pattern)
-            elif isinstance(each, machine.Ended) and each.is_frame and each.at in self._open:
+            elif isinstance(each, machine.AgentFinished) and each.at in self._open:
                 ended = self._open.pop(each.at)
                 if each.error is not None and not each.was_dropped:
                     self._telemetry.failed(ended.span, f"{each.kind}_error", each.error)

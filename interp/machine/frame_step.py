@@ -86,33 +86,40 @@ class AgentStarted:
 
 @frozen
 class Ended:
-    """An agent, a workflow, a round of a loop or a step without an effect has ended inside the run.
+    """A round of a loop or a step without an effect has ended inside the run.
 
     Attributes:
         at: its position; that of a round ends with the number of the rounds before.
+        name: its name in the program.
         kind: what it was. ``each`` maps over an empty list; ``tool`` is a step that may not be run,
             or not with its input.
         by: the name of the agent that called it, or of the workflow or loop that it is a part of.
         given: what it was given, as JSON text.
-        said: what it gave, or None.
+        result_text: what it gave, as JSON text; None if it failed.
+        error: why it failed, or is no longer waited for; None if it gave a result.
         was_dropped: whether it was let go; see `NOT_WAITED_FOR`.
         unfinished: whether it is a loop that was out of rounds.
     """
 
     at: At
-    kind: Literal["agent", "workflow", "round", "each", "tool"]
     name: str
+    kind: Literal["agent", "workflow", "round", "each", "tool"]
     by: str
     given: str = field(repr=short_repr)
-    said: JsonText | None = field(default=None, repr=short_repr)
+    result_text: JsonText | None = field(default=None, repr=short_repr)
     error: str | None = field(default=None, repr=short_repr)
     was_dropped: bool = False
     unfinished: bool = False
 
+
+@frozen
+class AgentFinished(Ended):
+    """An agent or workflow inside the run has ended."""
+
     @property
-    def is_frame(self) -> bool:
-        """Whether it is an agent or a workflow."""
-        return self.kind in ("agent", "workflow")
+    def result(self) -> Json:
+        """What it gave, a fresh copy; None if it failed."""
+        return None if self.result_text is None else self.result_text.value
 
 
 Happened: TypeAlias = ToolFinished | CallDropped | AgentStarted | Ended
@@ -310,8 +317,8 @@ def dropped(run: RunContext, frame: Frame) -> Iterator[Happened]:
             yield CallDropped(ask_model(run, part))
         yield from dropped(run, part)
         if isinstance(part, WorkflowFrame) and part.is_loop:
-            given = (part.name, part.name, part.given, None, NOT_WAITED_FOR, True)
-            yield Ended(part.at, "round", *given)
+            given = (part.name, part.given, None, NOT_WAITED_FOR, True)
+            yield Ended(part.at, part.name, "round", *given)
         yield evolve(frame_ended(frame, part, Outcome(None, NOT_WAITED_FOR)), was_dropped=True)
 
 
@@ -323,10 +330,11 @@ def frame_begun(around: Frame, frame: Frame) -> AgentStarted:
     return AgentStarted(call.at, name, around.name, call.arguments, frame)
 
 
-def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> Ended:
+def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> AgentFinished:
     """What there is to say of a frame that has ended inside another."""
     begun = frame_begun(around, frame)
-    about = (begun.name, begun.by, begun.given, outcome.said, outcome.error)
+    about = (begun.by, begun.given, outcome.said, outcome.error)
     if isinstance(frame, WorkflowFrame):
-        return Ended(begun.at, "workflow", *about, unfinished=frame.unfinished)
-    return Ended(begun.at, "agent", *about)
+        unfinished = frame.unfinished
+        return AgentFinished(begun.at, begun.name, "workflow", *about, unfinished=unfinished)
+    return AgentFinished(begun.at, begun.name, "agent", *about)

@@ -187,11 +187,11 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
             if not isinstance(items, list):
                 found = write_json(items)
                 error = f'step "{name}" maps over a list, found {found[:80]}'
-                self._fail(error, Ended(place, "tool", name, by, found, error=error))
+                self._fail(error, Ended(place, name, "tool", by, found, error=error))
                 return
             if not items:
                 nothing = _list_of(())
-                self.new.append(Ended(place, "each", name, by, nothing, nothing))
+                self.new.append(Ended(place, name, "each", by, nothing, nothing))
                 self._node_ended(name, nothing, given)
                 return
             flow = self._flow
@@ -222,8 +222,9 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
             try:
                 begun = self._begun_use(call, used, given)
             except ValidationError as error:
-                about = (used.value.identity, frame.name, write_json(given))
-                refusal = Ended(call.at, "tool", *about, error=error.message)
+                about = (frame.name, write_json(given))
+                tool = used.value.identity
+                refusal = Ended(call.at, tool, "tool", *about, error=error.message)
                 self._fail(_step_failed(name, step, index, error.message), refusal)
                 return
             step = evolve(step, begun=index + 1)
@@ -292,8 +293,8 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
     def _end_round(self, said: JsonText | None = None, error: str | None = None) -> None:
         frame = self.frame
         if frame.is_loop:
-            about = (frame.name, frame.name, frame.given, said, error)
-            self.new.append(Ended(frame.at, "round", *about))
+            about = (frame.name, frame.given, said, error)
+            self.new.append(Ended(frame.at, frame.name, "round", *about))
 
 
 def _after(node: FlowNode) -> list[str]:

@@ -138,7 +138,7 @@ class _Reader:
                         continue  # it never began
                     entry = self._open(before, each.effect)
                     entry = evolve(entry, how="dropped", error=machine.NOT_WAITED_FOR)
-                case Ended() if each.is_frame and each.at in answered:
+                case machine.AgentFinished() if each.at in answered:
                     called[each.at] = each  # its call is the entry
                     continue
                 case Ended():
@@ -221,7 +221,7 @@ def _ended(ended: Ended) -> Entry:
     how: How = "done" if ended.error is None else "failed"
     if ended.was_dropped or ended.kind == "tool":
         how = "dropped" if ended.was_dropped else "refused"
-    given = (ended.given, ended.said, _error(ended, ended.error))
+    given = (ended.given, ended.result_text, _error(ended, ended.error))
     return Entry(ended.at, ended.kind, ended.by, ended.name, how, *given)
 
 
