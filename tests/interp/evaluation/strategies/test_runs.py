@@ -23,7 +23,7 @@ from interp import (
 )
 from interp.evaluation.strategies import check_runs, libraries, models, runs
 from interp.history import RecordedRun
-from interp.machine import Status, ToolReturned, fold
+from interp.machine import AgentFrame, Status, ToolReturned, fold
 from tests.by_day import given_few
 
 SHOP = loads_one(
@@ -66,7 +66,8 @@ def test_runs_show_all_that_can_happen() -> None:
     def is_all(drawn: RecordedRun) -> bool:
         seen.add(drawn.state.status)
         seen.update("failed" if call.error else "went well" for call in drawn.tools_used)
-        seen.update("several" for step in drawn.steps if len(step.state.frame.calls) > 1)
+        frames = [step.state.frame for step in drawn.steps]
+        seen.update("several" for f in frames if isinstance(f, AgentFrame) and len(f.calls) > 1)
         returned = [event.at for event in drawn.events if isinstance(event, ToolReturned)]
         seen.update("later" for at in returned if at[0] == 1)  # a second round of calls
         return {Status.DONE, Status.LIMITED, "failed", "went well", "several", "later"} <= seen
