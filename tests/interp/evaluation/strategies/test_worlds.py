@@ -14,7 +14,7 @@ from interp import ValidationError
 from interp.evaluation.strategies import arguments_of, broken_arguments_of, results_of, values_of
 from interp.machine import validate_tool_args
 from interp.machine.contracts import accepts
-from lenses_ext import result_schema, tool_spec_schema, view
+from lenses_ext import create_tool_specification, result_schema, tool_spec_schema, view
 from lenses_ext.strategies import tool_specs
 from tests.by_day import given_few
 from tests.lenses_ext.strategies import signature_texts
@@ -26,6 +26,7 @@ SCHEMAS = [
     {"type": "integer", "exclusiveMinimum": 3, "multipleOf": 5},
     {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
     {"type": "string", "pattern": "^[a-z]{2,3}$"},
+    {"type": "string", "pattern": r"^\p{Ll}*$"},
     {"type": "string", "minLength": 2, "maxLength": 3},
     {"type": "string", "format": "date"},
     {"type": "string", "format": "date-time"},
@@ -98,6 +99,11 @@ def test_broken_arguments_are_refused(drawn: tuple[Pattern, dict[str, Any]]) -> 
     tool, arguments = drawn
     with pytest.raises(ValidationError):
         validate_tool_args(view(tool_spec_schema, tool), arguments)
+
+
+def test_a_tool_without_parameters_has_no_broken_arguments() -> None:
+    tool = create_tool_specification("now", "Tells the time", "()==>(::Text)")
+    assert broken_arguments_of(tool).is_empty
 
 
 @given(TOOLS.flatmap(lambda tool: st.tuples(st.just(tool), results_of(tool))))
