@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -12,6 +12,7 @@ import click
 import lenses_ext
 from gram import Pattern, format_text, origin
 from gram.json import Json
+from gram.trees import ReadFrom, read_from
 from lenses_ext import put, tool_spec_description, tool_spec_name, tool_spec_type_signature, view
 from lenses_ext.language import parameter, parameter_names, tool_spec_of
 from lenses_ext.optics import any_property
@@ -94,7 +95,8 @@ def _update(file: str, library: ToolLibrary, options: _ToolsOptions) -> None:
 
     def changes() -> Changes:
         program = read_program(file)
-        specs = the_tools(program, options.agent, to_bind=True)
+        found_specs = the_tools(program, options.agent, to_bind=True)
+        specs = {read_from(each): each for each in found_specs}
         after = program.replace([_updated(library, each, specs) for each in program.patterns])
         if errors := lenses_ext.new_errors(program, after):
             raise Refused(f"{file}: not updated, it would be invalid: {errors[0].message}")
@@ -222,19 +224,28 @@ def _spec_of(tool: Tool) -> Pattern:
     return attrs.evolve(spec, value=attrs.evolve(subject, properties=said))
 
 
-def _updated(library: ToolLibrary, pattern: Pattern, specs: Collection[Pattern]) -> Pattern:
+def _updated(
+    library: ToolLibrary, pattern: Pattern, specs: Mapping[ReadFrom | None, Pattern]
+) -> Pattern:
     """A pattern whose specifications, those of ``specs``, say what the tools of a library say."""
     if lenses_ext.is_tool(pattern):
-        return _with_new_words(library, pattern) if pattern in specs else pattern
+        spec = specs.get(read_from(pattern))
+        return pattern if spec is None else _with_new_words(library, pattern, spec)
     elements = tuple(_updated(library, each, specs) for each in pattern.elements)
     return pattern if elements == pattern.elements else attrs.evolve(pattern, elements=elements)
 
 
-def _with_new_words(library: ToolLibrary, spec: Pattern) -> Pattern:
-    """A specification as its tool has it; its types stay where they bind."""
+def _with_new_words(library: ToolLibrary, pattern: Pattern, spec: Pattern) -> Pattern:
+    """A specification as its tool has it; its types stay where they bind.
+
+    Args:
+        library: the library.
+        pattern: the specification as it is written.
+        spec: the same with the types that it shares with others, behind its own elements.
+    """
     tool = library.get(view(tool_spec_name, spec))
     if tool is None or explain_binding(spec, library) is None:
-        return spec
+        return pattern
     said = tool.description.strip()
     if said and said != view(tool_spec_description, spec).strip():
         spec = put(tool_spec_description, tool.description, spec)
@@ -242,12 +253,14 @@ def _with_new_words(library: ToolLibrary, spec: Pattern) -> Pattern:
         if name in parameter_names(spec) and isinstance(part, dict) and part.get("description"):
             words = parameter(name) & any_property("description")
             spec = put(words, part["description"], spec)
+    own = spec.elements[: len(pattern.elements)]
+    pattern = attrs.evolve(pattern, value=spec.value, elements=own)
     if explain_binding(spec, library, match="full" if said else "types") is None:
-        return spec
+        return pattern
     schema = _with_words(tool.schema, view(lenses_ext.tool_spec_schema, spec))
     result = tool.result_schema
     text = lenses_ext.json_schema_to_type_signature(schema, return_schema=result, like=spec)
-    return put(tool_spec_type_signature, text, spec)
+    return put(tool_spec_type_signature, text, pattern)
 
 
 def _with_words(schema: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:

@@ -130,6 +130,17 @@ def test_an_update_leaves_what_is_written_as_it_is_written(tmp_path: Path) -> No
     assert gram("tools", program, "--tools", tools).returncode == 0
 
 
+def test_an_update_reaches_a_tool_with_a_type_of_its_file(tmp_path: Path) -> None:
+    agent = '[a:Agent {instruction: "A", model: "X/m"} | g]\n'
+    text = agent + '[g:Tool {description: "G"} | (n::Id {minimum: 1})==>(::Id)]\n[Id:Integer]\n'
+    program = written(tmp_path / "a.gram", text)
+    code = 'from interp import tool\n@tool\ndef g(n: int) -> int:\n    """Other\n\n    Args:\n'
+    tools = written(tmp_path / "tools.py", code + '        n: Which.\n    """\n    return n\n')
+    assert gram("tools", program, "--tools", tools, "--update", "-i").returncode == 0
+    changed = text.replace('"G"', '"Other"').replace("minimum", 'description: "Which.", minimum')
+    assert Path(program).read_text() == changed
+
+
 def test_a_run_that_changed_words_stop_names_what_takes_them(changed: tuple[str, str]) -> None:
     program, tools = changed
     stopped = gram("run", program, "hi", "--offline", "--tools", tools)
