@@ -45,7 +45,7 @@ from .fold import (
 from .frame_step import (
     FORBIDDEN,
     NOT_WAITED_FOR,
-    AgentFinished as AgentFinished,
+    AgentFinished,
     AgentStarted,
     CallDropped,
     Ended,
