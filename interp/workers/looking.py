@@ -243,13 +243,12 @@ class Looks:
         stalled = await app.job_manager.get_stalled_jobs(
             task_name=GO_ON, seconds_since_heartbeat=SILENT
         )
-        runs = {job.id: str(job.task_kwargs["run"]) for job in stalled if job.id is not None}
-        for job, run in runs.items():
-            await call_in_thread(partial(self._queue.put, run))
+        failed = procrastinate.jobs.Status.FAILED
+        for job in stalled:
+            assert job.id is not None, "it is in the table"
+            await call_in_thread(partial(self._queue.put, str(job.task_kwargs["run"])))
             with suppress(procrastinate.exceptions.ConnectorException):  # its worker lives
-                await app.job_manager.finish_job_by_id_async(
-                    job, procrastinate.jobs.Status.FAILED, delete_job=True
-                )
+                await app.job_manager.finish_job_by_id_async(job.id, failed, delete_job=True)
 
     def _look_for_itself(self) -> bool:
         """Look without the jobs of others; gives whether this one is to look for all."""

@@ -10,13 +10,12 @@ from typing import TypeAlias, Union, Unpack, cast
 
 from attrs import frozen
 
-from gram.documents import decode
 from gram.errors import expect
 from gram.words import did_you_mean
 
 from ..errors import ConfigurationError, RunExistsError, StoreError, ValidationError
 from ..execution import CANCELLED, Stopped
-from ..history.records import PathLike, RecordedRun, Replayer, note_line, read_run, read_turns
+from ..history.records import PathLike, RecordedRun, Replayer, load_turns, note_line, read_run
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, StoreLike, open_run
 from ..json_text import Json, write_json
 from ..machine import AgentResponse, Ask, At, Decided, Event, State, Status, ToolReturned, response
@@ -225,21 +224,17 @@ def imported(
     expect(store, RunStore, "store", by="import_run")
     expect(path, (str, os.PathLike), "path", by="import_run")
     expect(tenant, (str, type(None)), "tenant", by="import_run")
-    content = Path(path).read_bytes()
-    text = decode(content[: content.rfind(b"\n") + 1], str(path))
-    runs = read_turns(text, str(path)).runs
-    ends = [*(each.start for each in runs[1:]), len(text)]
-    return [
-        _take(store, path, found, text[found.start : end], tenant)
-        for found, end in zip(runs, ends, strict=True)
-    ]
+    runs = load_turns(path).runs
+    ends = [*(each.start for each in runs[1:]), None]
+    return [_take(store, path, *turn, tenant) for turn in zip(runs, ends, strict=True)]
 
 
 def _take(
-    store: RunStore, path: PathLike, found: RecordedRun, text: str, tenant: str | None
+    store: RunStore, path: PathLike, found: RecordedRun, end: int | None, tenant: str | None
 ) -> tuple[str, bool]:
     """Take one turn of a file: it becomes a run of its own, with all that it begins with."""
-    _, *entries = text.removesuffix("\n").split("\n")
+    assert found.source is not None, "it was read from a file"
+    _, *entries = found.source.text[found.start : end].removesuffix("\n").split("\n")
     entries = [each for each in entries if not each.startswith("(:TakenBack ")]
     if len(entries) != len(found.entries):
         raise ValidationError(f"{path}: each entry has to be on a line of its own")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Final, TypeAlias, Union
 
@@ -151,14 +150,11 @@ def store_of_a_run(address: PathLike, *, must_exist: bool = False) -> RunStore:
 _NO_STORE: Final = "there is no store of runs"
 
 
-@contextmanager
-def opened(store: StoreLike, *, must_exist: bool = True) -> Iterator[RunStore]:
+def opened(store: StoreLike, *, must_exist: bool = True) -> AbstractContextManager[RunStore]:
     """A store, which is opened if it is not, and then closed in the end."""
     if isinstance(store, RunStore):
-        yield store
-        return
-    with open_store(store, must_exist=must_exist) as found:
-        yield found
+        return nullcontext(store)
+    return open_store(store, must_exist=must_exist)
 
 
 def new_log(record: RecordLike) -> RunLog:
