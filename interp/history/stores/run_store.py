@@ -155,8 +155,8 @@ class RunStore:
     """A store of runs in a database; `open_store` makes one.
 
     It can be used by several threads, and by any number of processes at once. Used with ``with``,
-    it is closed at the end. Whatever it does is a `StoreError` where the database cannot be
-    reached, read or written, or holds something else.
+    it is closed at the end. Whatever it does is a `StoreError` where it has no such run, and where
+    the database cannot be reached, read or written, or holds something else.
 
     Attributes:
         name: how messages name it.
@@ -257,7 +257,6 @@ class RunStore:
         Raises:
             RunTakenError: somebody else has claimed it, or has gone on with it since it was read;
                 or it is a turn, and another one of its conversation goes first.
-            StoreError: there is no such run.
         """
         lease = Lease(self, run)
         self.ready().together(lambda: lease.claim(size, fence, had_ended))
@@ -275,11 +274,7 @@ class RunStore:
         return self._keeper.keep(lease)
 
     def entries(self, run: str) -> list[str]:
-        """The entries of a run, in their order; the first of a turn has no messages before it.
-
-        Raises:
-            StoreError: there is no such run.
-        """
+        """The entries of a run, in their order; the first of a turn has no messages before it."""
         sql = "SELECT text, seq FROM gram_entries WHERE run = ? ORDER BY seq"
         found = self.ready().execute(sql, run)
         if not found:
@@ -303,7 +298,6 @@ class RunStore:
         """What is recorded of a run, which can be looked at and replayed.
 
         Raises:
-            StoreError: there is no such run.
             GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
         """
         before = empty_context
@@ -333,11 +327,7 @@ class RunStore:
         )
 
     def row(self, run: str) -> RunRow:
-        """A run as a list shows it.
-
-        Raises:
-            StoreError: there is no such run.
-        """
+        """A run as a list shows it."""
         for row in self._found({"id = ?": run}, (), 1):
             return row
         raise self.no_run(run)
