@@ -71,11 +71,7 @@ class Reader:
         self._names: dict[str, str] = {}
 
     def read(self, component: Component, path: str) -> str:
-        """Define what a component is, and what it uses; its name.
-
-        Raises:
-            NoCounterpartError: it is of a kind that programs do not have, or means something else.
-        """
+        """Define what a component is, and what it uses; its name, or a `NoCounterpartError`."""
         kinds: dict[str, Callable[[Any, str], str]] = {
             "Agent": self._agent, "ManagerWorkers": self._manager, "Swarm": self._swarm,
             "Flow": self._flow,
@@ -291,11 +287,7 @@ class _FlowReader:
         self._data = {node: self._brought(node) for node in self._nodes}
 
     def workflow(self) -> Pattern:
-        """The workflow that the flow is; what it uses is defined first.
-
-        Raises:
-            NoCounterpartError: it has a step that programs have not.
-        """
+        """The workflow that the flow is, or a `NoCounterpartError`; what it uses comes first."""
         self._define_steps()
         for node in self._order():
             if self._kinds[node] not in ("StartNode", "BranchingNode"):
@@ -449,12 +441,7 @@ class _FlowReader:
     # --- whether it means the same
 
     def compare(self, name: str) -> None:
-        """Compare the flow with that of the workflow that was made of it.
-
-        Raises:
-            NoCounterpartError: they have other edges.
-            ValidationError: the workflow has faults.
-        """
+        """Refuse the flow if that of the workflow, which was made of it, has other edges."""
         root = the_agent(tuple(self._reader.made.values()), name, by="from_agent_spec")
         order = [self._names[each] for each in self._order() if each in self._names]
         try:

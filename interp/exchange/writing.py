@@ -57,9 +57,6 @@ class Writer:
         Args:
             is_step: whether it is a step of a flow, which hands inputs to an agent, too.
             is_worker: whether another agent calls it: then it has no conversation to hand over.
-
-        Raises:
-            NoCounterpartError: it is a loop, or does what no flow does.
         """
         key = pattern, is_step and is_agent(pattern)
         if key not in self._made:
@@ -206,11 +203,7 @@ class FlowWriter:
         self._joined: set[str | None] = set()
 
     def flow(self) -> Flow:
-        """The flow that the workflow is.
-
-        Raises:
-            NoCounterpartError: it does what no flow does.
-        """
+        """The flow that the workflow is; a `NoCounterpartError` where it does what no flow does."""
         path, steps, types = self._path, self._flow.nodes, types_in(self._pattern)
         inputs = written_inputs(types, path, self._writer.tell)
         outputs = written_outputs(types, path, self._writer.tell, split=self._split)

@@ -58,11 +58,7 @@ class Driver:
     _suspect: str | None = field(default=None, init=False)
 
     async def go_on(self, run: str) -> None:
-        """Go on with a run, as far as it goes now.
-
-        Raises:
-            LaterError: it has not ended, and is to go on later, or elsewhere.
-        """
+        """Go on with a run; a `LaterError` where it has not ended, and is to go on later."""
         row = await call_in_thread(lambda: self._to_drive(run))
         if row is not None:
             with log_fields(run=run, conversation=row.facts.conversation):
@@ -90,8 +86,7 @@ class Driver:
     def _to_drive(self, run: str) -> RunRow | None:
         """A run that is to go on now; None if workers have nothing more to do with it.
 
-        Raises:
-            LaterError: it cannot go on now. Whoever changes that puts in a job at once.
+        Where it cannot now (a `LaterError`), whoever changes that puts in a job at once.
         """
         try:
             row = self.store.row(run)

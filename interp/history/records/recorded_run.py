@@ -115,11 +115,7 @@ class Replayer:
         request: str | None = None,
         start: int | None = None,
     ) -> RecordedStep:
-        """Fold the next event, and give its step; see `RecordedStep`.
-
-        Raises:
-            GramError: the run does not come to this event.
-        """
+        """Fold the next event and give its step; a GramError if the run does not come to it."""
         before = self.state
         self.state, effects, happened = step(before, event)
         effect = None if isinstance(event, CallBegun) else self._waiting.pop(event.at, None)
