@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _SLICE: Final = 0.2  # seconds: a Ctrl-C that comes just before a wait does not interrupt it
 _NOTICE: Final = 0.05  # seconds in which a loop begins what it is given, if nothing blocks it
-_PATIENCE: Final = 2.0  # seconds for what is cancelled
+_PATIENCE: Final = 5.0  # seconds for what is cancelled: a server that hangs is ended in two
 _AT_EXIT: Final = 0.2  # seconds for what is under way when the process ends
 
 

@@ -36,6 +36,7 @@ from ...tools import (
 )
 from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
+from ..process import interruptible
 from ..terminal.console import forbid, note, tell
 from .declaring import Options, option
 from .files import STDIN, read_program, read_text
@@ -173,10 +174,16 @@ def read_libraries(
     for server in (server for opening in openings for server in opening.servers):
         forbid(offline and server.url, f"--offline uses no network, and {server} has an address")
     for opening in openings:
-        library = library + (connect or click.get_current_context().with_resource)(opening)
+        library = library + (connect or _connected)(opening)
     for document in documents:
         library = library + operations_of(document)
     return library
+
+
+def _connected(opening: McpLibrary) -> ToolLibrary:
+    """The tools of servers, which are ended with the command, also where it is interrupted now."""
+    with interruptible():
+        return click.get_current_context().with_resource(opening)
 
 
 @contextmanager

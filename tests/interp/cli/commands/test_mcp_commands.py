@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from gram import loads, loads_one
 from lenses_ext import agent_tool_specs, view
 from tests.interp.cli.process import forked as gram, refused, told, written
 from tests.interp.cli.typing_at import Terminal
-from tests.interp.tools.mcp.servers import GOOD, bad
+from tests.interp.tools.mcp.servers import GOOD, bad, hanging
+from tests.interp.worker_processes import until
 
 pytestmark = pytest.mark.usefixtures("forks")
 
@@ -106,6 +108,16 @@ def test_a_rehearsal_wants_a_word_for_servers(program: Path, servers: str) -> No
     run = gram("run", str(program), "--mcp", "http://127.0.0.1:1/mcp", "--offline", "hi")
     refused(tested, 2, "a rehearsal invents arguments")
     refused(run, 2, '--offline uses no network, and the MCP server "http://127.0.0.1:1/mcp"')
+
+
+def test_ctrl_c_ends_a_server_that_is_starting(program: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    with Terminal("run", str(program), "--mcp", shlex.join(hanging(mark)), "hi") as terminal:
+        until(mark.exists)
+        terminal.type("\x03")
+        assert terminal.leaves() == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
 
 
 def test_cases_are_run_with_the_tools_of_a_server(program: Path, servers: str) -> None:
