@@ -26,7 +26,7 @@ from .connections import Server
 from .failures import awith_retries, quoted, reported_in, too_large
 from .language_model import LanguageModel
 from .providers import MAX_REPLY_BYTES, OFFLINE, Dialect, Provider, find_provider
-from .server_events import is_crowded, json_or_problem
+from .server_events import json_or_problem
 
 NO_KEY: Final = "none"  # sent where none is needed: the ``openai`` package refuses an empty one
 
@@ -184,15 +184,12 @@ async def _fetched(server: Server, key: str) -> str:
 
     try:
         async with server.client() as client:
-            text = await awith_retries(listed, 2)
+            return await awith_retries(listed, 2)
     except ModelError as error:
         if error.status not in (404, 405, 501):
             raise
         said = error.message.partition("\n")[0]
         raise ModelError(f"{said}\n  hint: {_NO_LIST}") from None
-    if is_crowded(text, MAX_REPLY_BYTES):
-        raise too_large(server.where, MAX_REPLY_BYTES)
-    return text
 
 
 _NO_LIST: Final = "does the server list its models? Is the address right, which mostly ends in /v1?"
@@ -200,7 +197,7 @@ _NO_LIST: Final = "does the server list its models? Is the address right, which 
 
 def _names_in(text: str, where: str) -> Iterator[str]:
     """The names in a list of models; what is no such list is refused."""
-    found, _ = json_or_problem(text)
+    found, _ = json_or_problem(text, MAX_REPLY_BYTES, where)
     if isinstance(found, Mapping) and (reported := reported_in(found)):
         raise reported
     listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found

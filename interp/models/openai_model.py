@@ -29,7 +29,7 @@ from .failures import awith_retries, learn, quoted, too_large
 from .providers import AnswerFormat, AnswerMode, Dialect, find_provider
 from .reply_reading import Reply, call_in_text, call_not_made, words_of
 from .responses import Responses
-from .server_events import EventReader, is_crowded, json_or_problem
+from .server_events import EventReader, json_or_problem
 from .wire import Piece, Reasoning, Wire, request_for_the_answer, streams_word_by_word
 
 T = TypeVar("T")
@@ -309,11 +309,9 @@ async def _incoming(
 
 def _read_whole(body: bytearray, wire: Wire, request: Request, server: Server) -> Reply:
     text = body.decode("utf-8", "replace")
-    if is_crowded(text, server.max_bytes):
-        raise too_large(server.where, server.max_bytes)
     if not text:
         raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
-    found, problem = json_or_problem(text)
+    found, problem = json_or_problem(text, server.max_bytes, server.where)
     if problem:
         raise ModelError(without_keys(f"the reply is not JSON ({problem}): {quoted(text)}"))
     return wire.read(found, request)

@@ -69,7 +69,7 @@ class EventReader:
         if field == "event":
             self._is_error = value == "error"
         elif field == "error":
-            raise failed(json_or_problem(value)[0])
+            raise failed(json_or_problem(value, self._max_bytes)[0])
         elif field == "data" and value.strip() == "[DONE]":
             yield from self._event()
             yield END
@@ -84,9 +84,7 @@ class EventReader:
         if not self._data:
             return
         text = "\n".join(self._data)
-        if is_crowded(text, self._max_bytes):
-            raise too_large("the server", self._max_bytes)
-        found, problem = json_or_problem(text)
+        found, problem = json_or_problem(text, self._max_bytes)
         if problem and or_wait:
             return
         self._data, self._held = [], 0
@@ -96,17 +94,13 @@ class EventReader:
         yield {"error": found} if self._is_error and not says_so else found
 
 
-def is_crowded(text: str, max_bytes: int) -> bool:
-    """Whether a JSON text has far more values than a reply; each takes more memory than a word.
+def json_or_problem(text: str, max_bytes: int, where: str = "the server") -> tuple[Json, str]:
+    """The value of a JSON text and ``""``, or the text itself and why it is not JSON.
 
-    >>> is_crowded("[1,2,3]", 1000), is_crowded("[" * 100, 1000)
-    (False, True)
+    One with far more values than a reply has is a ModelError: each takes more memory than a word.
     """
-    return text.count(",") + text.count("[") + text.count("{") > max(max_bytes // 20, 50)
-
-
-def json_or_problem(text: str) -> tuple[Json, str]:
-    """The value of a JSON text and ``""``, or the text itself and why it is not JSON."""
+    if text.count(",") + text.count("[") + text.count("{") > max(max_bytes // 20, 50):
+        raise too_large(where, max_bytes)
     try:
         return parse_json(text), ""
     except ValueError as error:
