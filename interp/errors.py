@@ -113,7 +113,7 @@ class ModelError(AgentError):
         retriable: bool = False,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(without_keys(message))
         self.status = status
         self.code = None if code is None else without_keys(code)
         self.request_id = None if request_id is None else without_keys(request_id)

@@ -203,7 +203,7 @@ def _names_in(text: str, where: str) -> Iterator[str]:
     listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found
     if not isinstance(listed, list):
         said = f"{where} gave no list of models: {quoted(text) if text.strip() else 'nothing'}"
-        raise ModelError(f"{without_keys(said)}\n  hint: {_NO_LIST}")
+        raise ModelError(f"{said}\n  hint: {_NO_LIST}")
     from gram.display import visible  # imported late: requests show nothing
 
     for each in listed:

@@ -91,7 +91,7 @@ def failed(
             hint = hint_about(f"{said} {_place_in(body)}", model) or hint
     reported = f"answered {status}" if status else "reports an error"
     error = ModelError(
-        without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
+        f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else ""),
         status=status,
         code=code,
         request_id=request_id,

@@ -82,7 +82,7 @@ async def _guard(server: Server, response: httpx2.Response) -> None:
     # What is packed twice could be a million times as large as what is sent.
     if encoding not in ("identity", "gzip", "deflate"):
         said = f"{server.where} sent a reply compressed as {encoding!r}, which nobody asked for"
-        raise ModelError(without_keys(said))
+        raise ModelError(said)
     needed = _LONGEST_ERROR if encoding == "identity" else _LONGEST_PACKED_ERROR
     needed = sys.maxsize if response.is_success else needed
     limit_body(response, most, partial(too_large, server.where, most), needed=needed)
@@ -99,10 +99,8 @@ def _check_redirect(where: str, response: httpx2.Response) -> None:
     if target is None or (target.scheme, target.host, target.port) != origin:
         shown = "" if target is None else f" to {target.scheme}://{target.host}"
         raise ModelError(
-            without_keys(
-                f"{where} redirects{shown}, which is not followed: keys are not sent to "
-                "another server\n  hint: use that address if you trust it"
-            ),
+            f"{where} redirects{shown}, which is not followed: keys are not sent to another "
+            "server\n  hint: use that address if you trust it",
             status=response.status_code,
         )
 
@@ -196,4 +194,4 @@ def _connection_error(server: Server, error: Exception, *, begun: bool = False) 
     else:
         when = "in the middle of its reply" if begun else "before its reply was complete"
         said = f"the connection to {server.where} broke {when}: {cause}"
-    return ModelError(without_keys(said), retriable=True)
+    return ModelError(said, retriable=True)

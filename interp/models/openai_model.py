@@ -21,7 +21,7 @@ from ..concurrency import call_in_thread, read_by_waiting, waited_for
 from ..errors import ConfigurationError, ModelError
 from ..json_text import Json
 from ..machine import Request
-from ..secrets import hide, without_keys
+from ..secrets import hide
 from . import providers
 from .chat import ChatCompletions
 from .connections import NETWORK, Server
@@ -313,7 +313,7 @@ def _read_whole(body: bytearray, wire: Wire, request: Request, server: Server) -
         raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
     found, problem = json_or_problem(text, server.max_bytes, server.where)
     if problem:
-        raise ModelError(without_keys(f"the reply is not JSON ({problem}): {quoted(text)}"))
+        raise ModelError(f"the reply is not JSON ({problem}): {quoted(text)}")
     return wire.read(found, request)
 
 

@@ -23,7 +23,6 @@ from lenses_ext.language import wire_name
 from ..errors import ModelError, ValidationError
 from ..json_text import Json, json_or_text, read_json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall, Usage, contracts
-from ..secrets import without_keys
 from .failures import failed, quoted, reported_in
 
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
@@ -141,7 +140,7 @@ def _message(data: Mapping[str, Any], server: str | None) -> Message:
     """A message; whether it calls tools decides what it is, not its finish reason."""
     role = data.get("role")
     if role and not (isinstance(role, str) and role.lower() == "assistant"):
-        raise ModelError(without_keys(f"the model's reply has the role {role!r}, not 'assistant'"))
+        raise ModelError(f"the model's reply has the role {role!r}, not 'assistant'")
     content, refusal = text_of(data.get("content")), text_of(data.get("refusal"))
     calls = _calls(data, server)
     return Message(
@@ -187,7 +186,7 @@ def json_text(value: Json) -> str:
         return write_json(value)
     except (TypeError, ValueError, RecursionError) as error:
         problem = str(error)
-    raise ModelError(without_keys(f"the model's reply is not JSON: {problem}"))
+    raise ModelError(f"the model's reply is not JSON: {problem}")
 
 
 def _calls(data: Mapping[str, Any], server: str | None) -> tuple[ToolCall, ...]:

@@ -12,7 +12,6 @@ from typing import Final
 
 from ..errors import ModelError
 from ..json_text import Json, parse_json
-from ..secrets import without_keys
 from .failures import failed, too_large
 from .providers import MAX_REPLY_BYTES
 
@@ -89,7 +88,7 @@ class EventReader:
             return
         self._data, self._held = [], 0
         if problem and not self._is_error:
-            raise ModelError(without_keys(f"the stream has an event that is not JSON: {problem}"))
+            raise ModelError(f"the stream has an event that is not JSON: {problem}")
         says_so = isinstance(found, Mapping) and found.get("error")
         yield {"error": found} if self._is_error and not says_so else found
 
