@@ -282,7 +282,11 @@ def shrink(
         is_failing = oracle.fails(whole)
     if not is_failing:
         told = f"the run does not fail when it is run again ({oracle.failed} of {oracle.done} runs)"
-        raise ReplayError(f"{kept.placed(told)}; {oracle.why or 'nothing was raised'}")
+        hint = (
+            "\n  hint: a check that good runs pass has not before it: --while 'not …', says=False"
+        )
+        why = f"{oracle.why or 'nothing was raised'}{hint if while_ and says else ''}"
+        raise ReplayError(f"{kept.placed(told)}; {why}")
     if not live and oracle.runs < runs and not oracle.fails(whole):
         same = "a check has to say the same of the same run"
         raise ReplayError(kept.placed(f"it fails, and then not: {oracle.why}; {same}"))
