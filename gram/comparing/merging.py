@@ -19,7 +19,7 @@ from ..documents import parse
 from ..editing import longest_increasing, respell
 from ..reading import lexer, syntax
 from ..source import BOM
-from ..trees import Pattern, TaggedString, Value
+from ..trees import Pattern, TaggedString, Value, is_header
 from .diffs import match, match_values
 from .parts import Group, Inside, Key, Part, Slot, document_part, merge_lines
 
@@ -181,7 +181,10 @@ class _Merging:
         kinds, sides = {part.kind for part in parts}, [part.inside for part in parts]
         if len(kinds) > 1 or not all(sides):
             return None
-        if base is None and not kinds & {"labels", "Record", "elements", "Header"}:
+        united = {"labels", "Record", "elements", "Header"}
+        if self.within and is_header(cast(Pattern, self.within[0])):
+            united |= {"Entry", "Array", "Map"}  # imports that both sides began
+        if base is None and not kinds & united:
             return None
         depth = len(self.within)
         if isinstance(ours.extent, syntax.Construct | syntax.Entry):

@@ -197,6 +197,14 @@ def test_changes_of_two_places_merge_as_if_one_had_made_both(
     assert merged.text() == replaced(*ours, *theirs)
 
 
+def test_imports_that_both_sides_begin_are_one_list() -> None:
+    ours, theirs = (f'{{imports: ["{each}"]}}\n(a)' for each in "xy")
+    assert merge("(a)", ours, theirs).text() == '{imports: ["x", "y"]}\n(a)'
+    ours, theirs = (each.replace("imports", "kind: 1, imports") for each in (ours, theirs))
+    assert merge("(a)", ours, theirs.replace("1", "2")).conflicts
+    assert merge("(a)", "(a {k: [1]})", "(a {k: [2]})").conflicts  # which is no header
+
+
 def test_what_both_sides_put_in_is_kept_ours_first_and_equal_things_once() -> None:
     base, ours, theirs = "[x | a, b]", "[x | a, o, same, b]", "[x | a, t, same, b, u]"
     assert merge(base, ours, theirs).text() == "[x | a, o, t, same, b, u]"
