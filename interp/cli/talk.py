@@ -170,8 +170,8 @@ class _HabitLog:
         finally:
             self._tried(lambda _: holding.close())
 
-    def append(self, folded: Folded, seconds: float | None = None) -> None:
-        self._tried(lambda log: log.append(folded, seconds))
+    def append(self, folded: Folded) -> None:
+        self._tried(lambda log: log.append(folded))
 
     def note(self, note: Note) -> None:
         self._tried(lambda log: log.note(note))

@@ -331,7 +331,8 @@ class Driver:
 
         try:
             if self._recorder:
-                await self._recorder.append(Folded(event, effect, taken.state), seconds, keep)
+                folded = Folded(event, effect, taken.state, seconds)
+                await self._recorder.append(folded, keep)
         except AgentError as error:
             self._failure = self._failure or error
         keep()

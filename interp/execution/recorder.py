@@ -77,11 +77,16 @@ Note: TypeAlias = Union[Begun, Retried, Failed, Stopped]
 
 
 class Folded(NamedTuple):
-    """An event, the effect that it answers if it answers one, and the State that it led to."""
+    """An event, the effect that it answers if it answers one, and the State that it led to.
+
+    Attributes:
+        seconds: how long the effect took, if that is known.
+    """
 
     event: Event
     effect: Effect | None
     state: State
+    seconds: float | None = None
 
 
 class RunLog(Protocol):
@@ -119,13 +124,8 @@ class RunLog(Protocol):
                 it is let go.
         """
 
-    def append(self, folded: Folded, seconds: float | None = None) -> None:
-        """Write an event; the log has to be held.
-
-        Args:
-            folded: the event.
-            seconds: how long the effect took that it answers, if that is known.
-        """
+    def append(self, folded: Folded) -> None:
+        """Write an event; the log has to be held."""
 
     def note(self, note: Note) -> None:
         """Write a note; nothing is written once the log is let go."""
@@ -166,7 +166,7 @@ class Recorder:
         else:
             await self._ask(partial(holding.__exit__, None, None, None))
 
-    async def append(self, folded: Folded, seconds: float | None, keep: Callable[[], None]) -> None:
+    async def append(self, folded: Folded, keep: Callable[[], None]) -> None:
         """Write an event and what it led to, and call a function when that is written.
 
         Raises:
@@ -174,7 +174,7 @@ class Recorder:
         """
 
         def append() -> None:
-            self._log.append(folded, seconds)
+            self._log.append(folded)
             keep()
 
         await self._write(append)

@@ -73,7 +73,7 @@ def _forked(
     state = _last(steps, first)
     if limits is not None or state.run.limit is not None:
         steps.append(Replayer(state).take(Resumed(limits)))
-    lines = [event_line(each, each.seconds) for each in steps]
+    lines = [*map(event_line, steps)]
     return _last(steps, first), [*lines, *map(note_line, begun)]
 
 

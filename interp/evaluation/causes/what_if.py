@@ -195,7 +195,7 @@ def _begin(store: RunStore, run: str, parent: str, kept: RecordedRun, begun: Beg
     first, steps = begun
     facts = store.row(parent).facts
     own = RunFacts("", parent=parent, tenant=facts.tenant, priority=facts.priority)
-    entries = [event_line(each, each.seconds) for each in steps]
+    entries = [*map(event_line, steps)]
     state = steps[-1].state if steps else first
     log = StoredRun(store, run, facts=own)
     log.begin(state.with_run_id(run), kept.library, entries)

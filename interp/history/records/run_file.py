@@ -171,13 +171,13 @@ class RunFile:
         self._let_go()
         return True
 
-    def append(self, folded: Folded, seconds: float | None = None) -> None:
+    def append(self, folded: Folded) -> None:
         """Write an event, see `RunLog.append`, after those that could not be written before."""
         if self._may_lack_events:
             self._brought_to(folded.state)
             return
         self._may_lack_events = True
-        self._write(f"{event_line(folded, seconds)}\n")
+        self._write(f"{event_line(folded)}\n")
         self._may_lack_events = False
 
     def note(self, note: Note) -> None:

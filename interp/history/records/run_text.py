@@ -269,13 +269,13 @@ _PARTS: Final = {CONVERSATION, ATTACHED, _POLICY, LIBRARY}
 _HINT: Final = "was it edited?"
 
 
-def event_line(folded: Folded | RecordedStep, seconds: float | None = None) -> str:
+def event_line(folded: Folded | RecordedStep) -> str:
     """An event, see `RunLog.append`."""
     event, effect = folded.event, folded.effect
     request = fingerprint(effect.request) if isinstance(effect, machine.CallModel) else None
     has_files = isinstance(event, machine.ToolReturned) and event.files
     written = {*contents(folded.state, folded.state.events[:-1])} if has_files else set()
-    return pattern_line(patterns.event_to_pattern(event, written, seconds, request))
+    return pattern_line(patterns.event_to_pattern(event, written, folded.seconds, request))
 
 
 def event_lines(state: State) -> Iterator[str]:

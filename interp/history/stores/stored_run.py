@@ -175,9 +175,9 @@ class StoredRun:
         finally:
             self.store.rest()
 
-    def append(self, folded: Folded, seconds: float | None = None) -> None:
+    def append(self, folded: Folded) -> None:
         """Write an event, see `RunLog.append`."""
-        self._write(records.event_line(folded, seconds))
+        self._write(records.event_line(folded))
         self._events += 1
 
     def append_all(self, events: Iterable[records.RecordedStep]) -> None:

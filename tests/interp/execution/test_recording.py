@@ -390,7 +390,7 @@ class SlowLog:
     def __init__(self) -> None:
         self.written: list[Any] = []
 
-    def append(self, folded: Any, seconds: float | None = None) -> None:
+    def append(self, folded: Any) -> None:
         time.sleep(0.05)
         self.written.append(folded.event)
 
@@ -402,13 +402,13 @@ def test_what_an_interrupt_leaves_behind_is_written_before_what_comes_later(turn
 
     async def interrupted() -> None:
         recorder = Recorder(log)  # type: ignore[arg-type]  # it does what is asked of it here
-        left = recorder.append(Folded(first, None, STATE), None, lambda: kept.append("first"))
+        left = recorder.append(Folded(first, None, STATE), lambda: kept.append("first"))
         left.send(None)
         for _ in range(turns):  # of the loop, so that its thread has begun
             await asyncio.sleep(0)
         with pytest.raises(KeyboardInterrupt):
             left.throw(KeyboardInterrupt)
-        await recorder.append(Folded(second, None, STATE), None, lambda: kept.append("second"))
+        await recorder.append(Folded(second, None, STATE), lambda: kept.append("second"))
 
     asyncio.run(interrupted())
 

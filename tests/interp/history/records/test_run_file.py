@@ -79,7 +79,7 @@ class Driven:
         state = step(self.state, event).state
         is_written = False
         try:
-            self.log.append(Folded(event, None, state), 0.1)
+            self.log.append(Folded(event, None, state, 0.1))
             is_written = True
         finally:
             if is_written or self._folds_anyway:
