@@ -34,7 +34,7 @@ from .failures import shown
 from .inputs.files import STDIN, read_program
 from .inputs.options import RunningOptions, TalkOptions
 from .inputs.project import record_of_project
-from .inputs.record_option import LARGEST, OLDEST, named_record, own_store
+from .inputs.record_option import LARGEST, OLDEST, expect_no_run, named_record, own_store
 from .process import uninterrupted
 from .telemetry import telemetry
 from .terminal.answers import JsonAnswers, Terminal
@@ -94,6 +94,7 @@ def kept_in(
         address = Address.of(record or str(own_store()))
         if not address.is_store:
             return Kept(address, _of_file(address, options), is_habit)
+        expect_no_run(address)
         if is_habit:
             tidy(own_store())
         new = f"{agent}-{os.urandom(4).hex()}"
@@ -117,7 +118,8 @@ def _of_file(address: Address, options: TalkOptions) -> KeptConversation:
     path = Path(address.place)
     forbid(options.conversation, f"--conversation is for stores, and {address} is a file: write -c")
     forbid(address.run, f"{address} is one turn: write {path}, which is gone on with by -c")
-    if not options.goes_on and os.path.lexists(path) and not has_nothing_begun(path):
+    is_there = path.is_symlink() or path.is_file()  # what is no file is refused below
+    if not options.goes_on and is_there and not has_nothing_begun(path):
         reason = "exists already; a run is recorded in a new file\n  hint: -c goes on with it"
         raise FileExistsError(errno.EEXIST, reason, str(path))
     return stores.open_conversation(path, True, None)

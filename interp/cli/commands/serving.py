@@ -27,10 +27,10 @@ from ..inputs.declaring import Options, argument, command, option
 from ..inputs.files import read_program
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import RunningOptions, match_option
-from ..inputs.record_option import queue_option, record_option
+from ..inputs.record_option import expect_no_run, queue_option, record_option
 from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import LogLines, show_logs, telemetry
-from ..terminal.console import is_quiet, is_verbose, tell
+from ..terminal.console import forbid, is_quiet, is_verbose, tell
 
 if TYPE_CHECKING:
     from ...serving import Served
@@ -73,9 +73,11 @@ class _ServeOptions(RunningOptions, _StoppableOptions):
         super().__attrs_post_init__()
         if meant := {"http", "stdio"}.intersection(self.mcp):
             raise click.UsageError(f"--mcp names a server of tools; write --as-mcp {min(meant)}")
-        if self.record is not None and not Address.of(self.record).is_store:
+        if self.record is not None:
             where = "many runs are kept in a store, such as runs.db or postgresql://…"
-            raise click.UsageError(f"--record {self.record}: {where}")
+            found = Address.of(self.record)
+            forbid(not found.is_store, f"--record {self.record}: {where}")
+            expect_no_run(found)
         if self.record is None and (self.approve == "ask" or self.asks_before_servers):
             raise click.UsageError(
                 "a run that asks before calls waits for gram runs decide: --record names its store"

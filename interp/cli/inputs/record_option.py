@@ -52,9 +52,13 @@ def _named(_: click.Context, __: click.Parameter, record: str | None) -> str | N
 
 def _store_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
     store = _named(context, option, record) or default_record()
-    found = Address.of(store)
-    forbid(found.run, f"{found} is one run, and this is for stores: leave #{found.run} out")
+    expect_no_run(Address.of(store))
     return store
+
+
+def expect_no_run(address: Address) -> None:
+    """Refuse the address of a run where a store is meant."""
+    forbid(address.run, f"{address} is one run, and this is for stores: leave #{address.run} out")
 
 
 def _queue_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
