@@ -102,6 +102,7 @@ def telemetry(
     try:
         from opentelemetry.sdk.metrics import MeterProvider
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+        from opentelemetry.sdk.resources import SERVICE_NAME, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
@@ -110,7 +111,9 @@ def telemetry(
     logger = logging.getLogger("opentelemetry")
     logger.addHandler(_Told(logging.WARNING))
     logger.propagate = False
-    resource = _resource()
+    resource = Resource.create()
+    if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: "gram"}))
     tracer = TracerProvider(resource=resource)
     for each in traces:
         tracer.add_span_processor(BatchSpanProcessor(each))
@@ -147,15 +150,6 @@ def _exporters(signal: str) -> list[Any]:
                 f"OTEL_{signal.upper()}_EXPORTER: no exporter {name} is installed\n  hint: {_HINT}"
             )
         found.append(next(iter(points)).load()())
-    return found
-
-
-def _resource() -> Any:
-    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-
-    found = Resource.create()
-    if str(found.attributes[SERVICE_NAME]).startswith("unknown_service"):
-        found = found.merge(Resource({SERVICE_NAME: "gram"}))
     return found
 
 

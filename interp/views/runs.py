@@ -356,8 +356,9 @@ class _View:
     def _block(self, word: str, text: str | None, style: str | None = None) -> Content:
         if not text:
             return None
-        shown = self._cut(_plain(text))
-        return [element("h3", word), element("pre", shown, tabindex=0, class_=style)]
+        value = json_or_text(text)  # JSON is laid out
+        plain = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        return [element("h3", word), element("pre", self._cut(plain), tabindex=0, class_=style)]
 
     def _cut(self, text: str) -> str:
         if len(text) <= self.longest:
@@ -372,12 +373,6 @@ class _View:
             '<svg class="bar" viewBox="0 0 100 3" preserveAspectRatio="none" aria-hidden="true">'
             f'<rect x="{start:.2f}" width="{max(width, 0.3):.2f}" height="3"/></svg>'
         )
-
-
-def _plain(text: str) -> str:
-    """A JSON text as people read it; any other text as it is."""
-    value = json_or_text(text)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _token_facts(usage: Usage) -> dict[str, Content]:

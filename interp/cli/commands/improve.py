@@ -10,7 +10,7 @@ import click
 from attrs import evolve
 from click.core import ParameterSource
 
-from ...evaluation import Improvement, improve
+from ...evaluation import improve
 from ...evaluation.experiments import Budget
 from ...evaluation.improving import Proposer, search_by_front, search_with_gepa
 from ..failures import NO
@@ -58,27 +58,14 @@ def improve_command(program: str, options: _ImproveOptions) -> None:
 
     After Ctrl-C the same command goes on. Exits with 1 where nothing was shown to be better.
     """
-    with interruptible():
-        found = _improved(program, options)
-    show_json(found.to_json()) if options.as_json else show(found.text())
-    if found.verdict != "better":
-        sys.exit(NO)
-    if options.in_place:
-        for file in found.apply():
-            note(f"{file}: changed")
-    else:
-        note("-i writes the change")
-
-
-def _improved(program: str, options: _ImproveOptions) -> Improvement:
     base = options.base
     source = click.get_current_context().get_parameter_source("match")
     if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
         base = evolve(base, match=None)
-    metric, *others = options.metrics_of([options.metric])
-    forbid(others, f"--metric {options.metric}: one metric decides; name one of them")
-    with telling_what_is_kept():
-        return improve(
+    with interruptible(), telling_what_is_kept():
+        metric, *others = options.metrics_of([options.metric])
+        forbid(others, f"--metric {options.metric}: one metric decides; name one of them")
+        found = improve(
             program,
             ",".join(options.change),
             options.cases,
@@ -92,6 +79,14 @@ def _improved(program: str, options: _ImproveOptions) -> Improvement:
             tell=note,
             tries=options.tries,
         )
+    show_json(found.to_json()) if options.as_json else show(found.text())
+    if found.verdict != "better":
+        sys.exit(NO)
+    if options.in_place:
+        for file in found.apply():
+            note(f"{file}: changed")
+    else:
+        note("-i writes the change")
 
 
 def _proposer(given: str | None) -> Proposer:

@@ -108,7 +108,10 @@ def serve_command(options: _ServeOptions, files: tuple[str, ...] = argument("FIL
     level = logging.WARNING if is_quiet() else logging.INFO
     lines = LogLines(as_json=options.log_format == "json")
     show_logs(logging.DEBUG if options.debug else level, lines, ["mcp", "uvicorn"])
-    _expect_installed(as_mcp)
+    if not all(map(find_spec, ("starlette", "uvicorn"))):
+        raise ConfigurationError(f"serving needs starlette and uvicorn\n  hint: {install('serve')}")
+    if as_mcp and find_spec("mcp") is None:
+        raise ConfigurationError(f"--as-mcp needs the package mcp\n  hint: {install('mcp')}")
     from ...serving import LOOPBACK, Doors, Serving, reloading, serve, serve_stdio
 
     spending = Spending()
@@ -166,13 +169,6 @@ def _read(
                 how["observe"] = spending.count
             agents[name] = Served(program, own, cast("BeginOptions", how))
     return agents, paths
-
-
-def _expect_installed(as_mcp: str | None) -> None:
-    if not all(map(find_spec, ("starlette", "uvicorn"))):
-        raise ConfigurationError(f"serving needs starlette and uvicorn\n  hint: {install('serve')}")
-    if as_mcp and find_spec("mcp") is None:
-        raise ConfigurationError(f"--as-mcp needs the package mcp\n  hint: {install('mcp')}")
 
 
 def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:

@@ -53,7 +53,9 @@ def said_to(
     if given is not None:
         forbid(words, "--input and messages are two ways to say one thing")
         return [_arguments(given, file)]
-    _expect_program_first(file, words)
+    for word in words if file != STDIN and not Path(file).exists() else ():
+        is_program = word.endswith(".gram") and Path(word).exists()
+        forbid(is_program, f"there is no file {file!r}: write the program first: {word}")
     messages = [read_word(word) for word in words]
     if reads_stdin and STDIN not in (file, *words, *attached) and _is_fed():
         context, _ = read_text(STDIN)
@@ -86,13 +88,6 @@ def attached_file(word: str) -> File:
         return File(sys.stdin.buffer.read(MOST_BYTES + 1))
     except ValidationError as error:
         raise ValidationError(str(error).partition("\n")[0]) from None  # its hint is for Python
-
-
-def _expect_program_first(file: str, words: Sequence[str]) -> None:
-    if file != STDIN and not Path(file).exists():
-        for word in words:
-            is_program = word.endswith(".gram") and Path(word).exists()
-            forbid(is_program, f"there is no file {file!r}: write the program first: {word}")
 
 
 def _is_fed() -> bool:
