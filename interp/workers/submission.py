@@ -26,13 +26,8 @@ from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 from lenses_ext.schemas import Match
 
-from ..errors import (
-    ConfigurationError,
-    RunExistsError,
-    StoreError,
-    ToolBindingError,
-    ValidationError,
-)
+from .. import errors
+from ..errors import ConfigurationError, ToolBindingError
 from ..execution import current_trace
 from ..history.records import Reader, RecordedRun
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, StoreLike, opened
@@ -177,7 +172,7 @@ def submit(
 
         try:
             queue.database.together(work)
-        except RunExistsError:
+        except errors.RunExistsError:
             kept = found.recorded(run)
             _expect_same(found, queue, kept.first, state, facts, due)
             if found.row(run).status not in ENDED:
@@ -243,7 +238,7 @@ def _expect_same(
     if when is not None and when != due:  # None where it does not matter any more
         others.append("the time")
     if others:
-        raise StoreError(
+        raise errors.StoreError(
             f"{store.name_of(state.run_id)}: another run was submitted under this id: "
             f"{', '.join(others)} differ{'' if len(others) > 1 else 's'}\n"
             "  hint: give another id, or submit the same"
@@ -336,7 +331,7 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
     faults = [_fault(each, "a file of schedules has only [name:Schedule {…}]") for each in others]
     faults += schedule_faults(document)
     if faults:
-        raise ValidationError.of(faults)
+        raise errors.ValidationError.of(faults)
     return tuple(_schedule(each, path.parent) for each in patterns)
 
 
@@ -358,7 +353,7 @@ def _faults_of(pattern: Pattern, twice: set[str], folder: Path) -> Iterator[Diag
         yield _fault(pattern, f'there are two schedules "{name}"')
     try:
         cron = _read(pattern)["cron"]
-    except ValidationError as error:
+    except errors.ValidationError as error:
         yield from error.faults
         return
     if told := _wrong_time(cron):
