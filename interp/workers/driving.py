@@ -24,7 +24,7 @@ from ..tools import ToolLibrary
 from .database_errors import is_of_database, log_event, reason_of
 from .limits import LimitedHandler, SharedLimits
 from .looking import WorkerMetrics
-from .queue import IS_OVER, LONGEST_PAUSE, LaterError, RunQueue, pause_after
+from .queue import IS_OVER, SOON, LaterError, RunQueue, pause_after
 from .submission import why_not_with
 
 _FAILURES: Final = 5
@@ -36,9 +36,6 @@ _DEATHS: Final = 5
 _SUSPECTED: Final = 2
 """After how many of them a worker takes it only when it drives no other such run: the runs that
 were driven beside one that kills its workers would else be taken for what did it."""
-
-_SOON: Final = 1.0
-"""Seconds until a run is taken again that waits for what nobody tells workers of."""
 
 _IS_FREE: Final = ("queued", "stopped")
 """The statuses of runs that a worker may take."""
@@ -81,7 +78,7 @@ class Driver:
             if self.metrics:
                 self.metrics.ended(row)
         if await call_in_thread(lambda: self._to_drive(run)):
-            raise LaterError("it can go on", _SOON)
+            raise LaterError("it can go on", SOON)
 
     def _to_drive(self, run: str) -> RunRow | None:
         """A run that is to go on now; None if workers have nothing more to do with it.
@@ -98,17 +95,13 @@ class Driver:
             self.queue.ended(run)
             return None
         if row.status == "running":
-            raise LaterError("another process goes on with it", _SOON)
+            raise LaterError("another process goes on with it", SOON)
         if row.status == "waiting":
-            raise LaterError("it waits for approval", self._patience(run))
+            raise LaterError("it waits for approval", self.queue.patience(run))
         for other, is_driven_here in self.queue.goes_first(run):
-            seconds = self._patience(run) if is_driven_here else _SOON
+            seconds = self.queue.patience(run) if is_driven_here else SOON
             raise LaterError(f"run {other} goes first", seconds)
         return row
-
-    def _patience(self, run: str) -> float:
-        """The seconds until a run is looked at again that somebody else lets go on."""
-        return min(max(self.queue.idle(run), _SOON), LONGEST_PAUSE)
 
     async def _drive(self, run: str) -> None:
         row, log, kept, deaths = await call_in_thread(lambda: self._taken_up(run))
@@ -120,7 +113,7 @@ class Driver:
         if deaths < _SUSPECTED:
             return await self._finish(row, log, kept)
         if self._suspect is not None:
-            raise LaterError(f"run {self._suspect} is driven first", _SOON)
+            raise LaterError(f"run {self._suspect} is driven first", SOON)
         self._suspect = row.id
         try:
             await self._finish(row, log, kept)

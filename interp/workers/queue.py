@@ -49,7 +49,8 @@ That is sooner than it counts as dead, since a run that is claimed is only looke
 LONGEST_REQUEST: Final = 3600.0  # seconds after which a request counts as under way no more
 LONGEST_WAIT: Final = 3600.0  # seconds after which a run is looked at again in any case
 _SHORTEST_PAUSE: Final = 5.0
-LONGEST_PAUSE: Final = 300.0
+_LONGEST_PAUSE: Final = 300.0
+SOON: Final = 1.0  # seconds until a run is taken again that waits for what nobody tells workers of
 
 GO_ON: Final = "gram.go_on"  # the task that goes on with a run
 LOOK_NOW: Final = '{"type": "job_inserted", "job_id": 0}'  # as Procrastinate says it
@@ -67,7 +68,7 @@ SQL: Final = stores.statements_of(__file__, seen=SEEN, longest=LONGEST_REQUEST)
 
 def pause_after(failures: int) -> float:
     """Seconds until what has failed is tried again; each time twice as long."""
-    return min(_SHORTEST_PAUSE * 2.0 ** min(failures, 10), LONGEST_PAUSE)
+    return min(_SHORTEST_PAUSE * 2.0 ** min(failures, 10), _LONGEST_PAUSE)
 
 
 def expect_procrastinate() -> None:
@@ -184,10 +185,10 @@ class RunQueue:
         sql = "SELECT due FROM gram_runs WHERE id = ? AND queue IS NOT NULL"
         return cast("float | None", self.database.value(sql, run))
 
-    def idle(self, run: str) -> float:
-        """For how many seconds a run has been as it is now."""
+    def patience(self, run: str) -> float:
+        """The seconds until a run is looked at again that others let go on: as long as it waits."""
         sql = "SELECT {clock} - changed FROM gram_runs WHERE id = ?"
-        return float(self.database.value(sql, run) or 0.0)
+        return min(max(float(self.database.value(sql, run) or 0.0), SOON), _LONGEST_PAUSE)
 
     def goes_first(self, run: str) -> list[tuple[str, bool]]:
         """The turn of a run's conversation that goes before it, and whether workers drive that."""
