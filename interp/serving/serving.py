@@ -202,18 +202,21 @@ def reloading(read: Read, files: Iterable[Path]) -> Callable[[Serving], Awaitabl
     watched = WatchedFiles(files)
 
     async def look(serving: Serving) -> None:
+        refused = ""  # why the program is not taken; what mends it may be in a file not known yet
         while True:
             await asyncio.sleep(_PAUSE)
-            if not watched.have_changed():
+            if not (watched.have_changed() or refused):
                 continue
             try:
                 watched.expect_regular()
                 agents, found = await call_in_thread(read)
             except (GramError, OSError) as error:
                 told = "the changed program is not taken: %s"
-                LOGGER.warning(told, error, extra={"event": "reload_refused"})
+                if str(error) != refused:
+                    LOGGER.warning(told, error, extra={"event": "reload_refused"})
+                refused = str(error)
                 continue
-            serving.agents = agents
+            serving.agents, refused = agents, ""
             watched.are(found)
             LOGGER.info("serves %s", ", ".join(agents), extra={"event": "reloaded"})
 
