@@ -12,6 +12,7 @@ frame around it takes what it gave, and so on outwards.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -235,25 +236,26 @@ def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
 
 
 def _settled(
-    made: FrameStep[Any], happened: list[Happened], to_do: tuple[Effect, ...] = ()
+    made: FrameStep[Any], happened: list[Happened], inside: Iterable[Effect] = ()
 ) -> Settled:
     """Begin the frames that a step begins; what is left to do are effects.
 
     Of a frame that has ended nothing is left to do.
     """
+    to_do = [*inside]
     while made.new:
-        each = made.new.pop(0)
+        each = made.new.popleft()
         if isinstance(each, Happened):
             happened.append(each)
         elif made.frame.has_ended:
             continue
         elif isinstance(each, Begin):
-            inside = _form_of(each.pattern).begun(made.run, each)
-            happened.append(frame_begun(made.frame, inside.frame))
-            to_do += _placed(made, _settled(inside, happened), happened)
+            begun = _form_of(each.pattern).begun(made.run, each)
+            happened.append(frame_begun(made.frame, begun.frame))
+            to_do += _placed(made, _settled(begun, happened), happened)
         else:
-            to_do += (each,)
-    return made.run, made.frame, () if made.frame.has_ended else to_do
+            to_do.append(each)
+    return made.run, made.frame, () if made.frame.has_ended else tuple(to_do)
 
 
 def _placed(
@@ -266,10 +268,12 @@ def _placed(
         return to_do
     outcome = _form_of(inner.pattern)(around.run, inner).outcome()
     happened.append(frame_ended(around.frame, inner, outcome))
-    left, around.new = around.new, []
+    left, around.new = around.new, deque()
     around.inner_ended(inner.call, outcome)
-    parts = (left, around.new) if around.frame.has_ended else (around.new, left)
-    around.new = [*parts[0], *parts[1]]
+    if around.frame.has_ended:
+        around.new.extendleft(reversed(left))
+    else:
+        around.new.extend(left)
     return ()
 
 

@@ -11,6 +11,7 @@ State and an event give it with the next State.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Generic, Literal, Self, TypeAlias, TypeVar, Union
 
@@ -149,7 +150,7 @@ class FrameStep(ABC, Generic[_Frame]):
 
     def __init__(self, run: RunContext, frame: _Frame) -> None:
         self.run, self.frame = run, frame
-        self.new: list[New] = []
+        self.new = deque[New]()
 
     @classmethod
     @abstractmethod

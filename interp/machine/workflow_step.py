@@ -284,7 +284,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
         Of that it keeps the calls that are answered.
         """
         frame = self.frame
-        self.new = [each for each in self.new if isinstance(each, Happened)]
+        self.new = deque(each for each in self.new if isinstance(each, Happened))
         self.new += (*refused, *dropped(self.run, frame))
         made = frame.calls_by_place
         self.change(status=Status.FAILED, stopped=error, unfinished=False, made=made, **_OVER)
