@@ -445,19 +445,20 @@ def startable(
     ([], [])
     """
     going = list(under_way)
+    busy = sum(not isinstance(each, Ask) for each in going)
+    calls = {each.name for each in going if isinstance(each, CallTool)}
     questions: list[Effect] = []
     found: list[Effect] = []
     for each in waiting:
         if isinstance(each, Ask):
             questions.append(each)
             continue
-        going_on = [other for other in (*going, *found) if not isinstance(other, Ask)]
-        if at_once is not None and len(going_on) >= at_once:
+        if at_once is not None and busy + len(found) >= at_once:
             break
-        calls = [other.name for other in going_on if isinstance(other, CallTool)]
-        if isinstance(each, CallTool) and calls and alone & {each.name, *calls}:
-            continue
+        if isinstance(each, CallTool):
+            if calls and alone & {each.name, *calls}:
+                continue
+            calls.add(each.name)
         found.append(each)
-    if any(isinstance(each, Ask) for each in going):
-        return found
-    return [*found, *questions[:1]]
+    is_asking = any(isinstance(each, Ask) for each in going)
+    return found if is_asking else [*found, *questions[:1]]
