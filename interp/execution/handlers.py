@@ -91,6 +91,9 @@ async def first_that_replies(
             event = await ask(alone, show if report else None)
         except Exception as error:
             if not left or not passes(error) or shown:
+                if tried and isinstance(error, ModelError):
+                    before = "; ".join(f"{each} gave no reply ({why})" for each, why in tried)
+                    error.args = (f"{error.message}\n  before it, {before}",)
                 raise
             said = str(error).partition("\n")[0]
             why = without_keys(said.encode(errors="replace").decode())

@@ -155,12 +155,15 @@ def test_the_first_is_asked_again_where_the_one_that_answered_fails(
     assert interp.run(agent, "I'm Al", interp.hello_world_tool_library).content == "Hello again!"
 
 
-def test_where_none_answers_the_error_is_that_of_the_last(agent: Pattern, servers: Two) -> None:
+def test_where_none_answers_the_error_is_that_of_the_last_and_tells_of_the_others(
+    agent: Pattern, servers: Two
+) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say(Answer({"error": {"message": "gone"}}, 404))
-    with pytest.raises(interp.ModelError, match="gone"):
+    with pytest.raises(interp.ModelError, match="gone") as raised:
         interp.run(agent, "hi", interp.hello_world_tool_library)
+    assert "\n  before it, First/m gave no reply (" in str(raised.value)
 
 
 def test_what_was_asked_and_why_is_recorded_and_replayed(
