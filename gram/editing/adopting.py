@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
 from ..source import Source
-from ..trees import WALK, Pattern, ReadFrom, Value, exact, read_from, walk, walk_nodes
+from ..trees import WALK, Pattern, ReadFrom, Value, exact, read_from, walk
 from .pairing import Part
 
 T = TypeVar("T")
@@ -212,7 +212,7 @@ def _loose(parts: Iterable[Part]) -> Iterator[Part]:
 
 def _is_in_walk(part: Part) -> bool:
     """Whether it is a node of a walk."""
-    return any(walk_nodes(each.pattern) is not None for each in islice(part.around, 1, 2))
+    return any(each.is_walk for each in islice(part.around, 1, 2))
 
 
 _pattern = attrgetter("pattern")

@@ -63,6 +63,11 @@ class Part:
             Part(each.pattern, at, self, is_old=True, construct=each) for at, each in constructs
         ]
 
+    @cached_property
+    def is_walk(self) -> bool:
+        """Whether it is a walk."""
+        return walk_nodes(self.pattern) is not None
+
     @property
     def construct(self) -> Construct | None:
         """Its text, for one of the old document; it is read when it is asked for."""
@@ -240,7 +245,7 @@ class _Links:
         inner = new
         while inner.partner is None and len(inner.parts) == 1:
             inner = inner.parts[0]
-        if inner.partner is None and walk_nodes(inner.pattern) is not None:
+        if inner.partner is None and inner.is_walk:
             inner = next((part for part in inner.parts if part.partner), inner)
         old = inner.partner
         if old is not None and old.shares_list(new) and old.place is inner:

@@ -156,6 +156,14 @@ def test_calls_grow_with_the_changes_and_no_faster(edit: str) -> None:
     assert_linear(lambda both: both[0].replace(both[1]), made)
 
 
+def test_a_long_walk_is_edited_in_linear_time() -> None:
+    def made(count: int) -> tuple[Document, tuple[Pattern, ...]]:
+        text = f"[w | {numbered(count, '(n{})', '-->')}]"
+        return parse(text), loads(text.replace("(n5)", "(new)-->(n5)"))
+
+    assert_linear(lambda both: both[0].replace(both[1]), made)
+
+
 @pytest.mark.parametrize("name", ["one is renamed", "one is added", "one is removed"])
 def test_an_edit_of_one_reads_only_what_is_near_it(name: str) -> None:
     document = agents(100)
