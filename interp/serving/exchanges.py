@@ -127,12 +127,11 @@ class Exchange:
             with fields, suppress(ApprovalNeeded):
                 async with aclosing(begun.astream(words=self._asked.streams)) as seen:
                     async for each in seen:
-                        if self._asked.streams:
-                            self._show(begun.state, each)
+                        self._show(begun.state, each)
             state = begun.state
         self.asks = state.asks
         answer = self._waiting(state) if state.asks else machine.response(state)
-        if self._asked.streams and not answer.refused:
+        if not answer.refused:
             self._tell_rest(answer.content)
         return answer
 
