@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
+from urllib.parse import unquote
 from weakref import WeakSet
 
 from gram.extras import install
@@ -292,9 +293,18 @@ class PostgresDatabase(Database):
 
 
 def bare_address(address: str) -> str:
-    """An address of Postgres without user and password, also where they are parameters."""
-    secret = r"\b(?:user|(?:ssl)?password)\s*=\s*(?:'(?:\\.|[^'\\])*'|[^\s&]*)\s*&?"
-    return re.sub(secret, "", without_userinfo(address)).rstrip("?& ")
+    """An address of Postgres without user, passwords and keys, also where they are parameters."""
+    place, mark, given = "", "", address
+    if is_url := re.match(r"\s*\w+:", address):
+        place, mark, given = without_userinfo(address.strip()).partition("?")
+    found = (_OF_URL if is_url else _OF_LIBPQ).finditer(given)
+    kept = (each[0] for each in found if not _SECRET.fullmatch(unquote(each[1])))
+    return f"{place}{mark}{''.join(kept)}".rstrip("?& ")
+
+
+_OF_URL: Final = re.compile("([^&=]+)=[^&]*&?")
+_OF_LIBPQ: Final = re.compile(r"(?s)([^\s=]+)\s*=\s*(?:'(?:\\.|[^'\\])*'?|(?:\\.|[^\s\\])*)\s*")
+_SECRET: Final = re.compile(r"(?i)user|\w*(password|secret|_key)")
 
 
 def _unreadable() -> ConfigurationError:
