@@ -15,13 +15,12 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from gram.extras import install
 from lenses_ext import Model
 
 from .. import machine
 from ..errors import ConfigurationError, said_by
 from ..machine import CallModel, Effect, Event, ModelReplied, State, Usage
-from ..models import price_of_reply
+from ..models import price_of_reply, unknown_price
 
 
 @frozen
@@ -164,10 +163,8 @@ class Budget:
         """
         for model in models:
             if self._price(model, Usage(1, 1)) is None:
-                raise ConfigurationError(
-                    f"the cost of the run is limited, and the price of {model} is not known\n"
-                    f"  hint: {install('prices')} knows many; cost_of= gives others"
-                )
+                told = f"the cost of the run is limited, and {unknown_price(model)}"
+                raise ConfigurationError(f"{told}\n  hint: cost_of= gives others in Python")
 
     def _price(self, model: Model, usage: Usage) -> Decimal | None:
         try:

@@ -5,7 +5,14 @@ from .connect import connect_model as connect_model, offered_models
 from .connections import client_of, close_connections, limit_body, no_cookies
 from .failures import awith_retries, noticing_retries, sent_once
 from .language_model import AnyModel, LanguageModel as LanguageModel
-from .prices import context_window, cost_at, price_of as price_of, price_of_reply, require_prices
+from .prices import (
+    context_window,
+    cost_at,
+    price_of as price_of,
+    price_of_reply,
+    require_prices,
+    unknown_price,
+)
 from .program_checks import (
     RETIRED as RETIRED,
     check_program,

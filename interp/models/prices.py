@@ -36,6 +36,12 @@ def require_prices(by: str) -> None:
         raise ConfigurationError(f"{by} needs prices: {install('prices')}")
 
 
+def unknown_price(model: Model) -> str:
+    """What to say of a model whose price is not known."""
+    hint = f"\n  hint: {install('prices')} knows many" if not find_spec("genai_prices") else ""
+    return f"the price of {model} is not known{hint}"
+
+
 def price_of_reply(
     model: Model, usage: Usage, *, served_model: str = "", server: str = ""
 ) -> Decimal | None:

@@ -17,7 +17,6 @@ from attrs import asdict, astuple, evolve, field, frozen
 
 from gram import ArgumentError, GramError
 from gram.errors import expect, expect_all
-from gram.extras import install
 from gram.words import counted
 
 from ...concurrency import work_on
@@ -26,6 +25,7 @@ from ...execution import Spending
 from ...history.records import PathLike, RecordedRun
 from ...history.stores import Address, StoredRun, store_of_a_run
 from ...machine import Usage
+from ...models import unknown_price
 from ...tools import is_from_outside, with_agents
 from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_arms, ready
@@ -343,10 +343,8 @@ def ab(
     expect_known(decisive, names, f'the primary metric "{decisive}" is not among the metrics')
     for each in prepared if budget and budget.cost is not None else ():
         if Spending().cost(each.model) is None:
-            told = f"the budget names cost, and the price of {each.model} is not known"
-            raise ConfigurationError(
-                f"arm {each.name}: {told}\nhint: {install('prices')} knows many"
-            )
+            told = f"arm {each.name}: the budget names cost, and {unknown_price(each.model)}"
+            raise ConfigurationError(told)
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None
     if seed is None:

@@ -103,7 +103,10 @@ def test_minutes_are_those_of_the_clock() -> None:
 
 def test_what_is_not_known_keeps_no_budget() -> None:
     priceless = parse_program('[a:Agent {instruction: "Say.", model: "Mine/x"}]')
-    with pytest.raises(ConfigurationError, match="arm a: the budget names cost, and the price of"):
+    told = (
+        r"^arm a: the budget names cost, and the price of Mine/x is not known$"  # prices are there
+    )
+    with pytest.raises(ConfigurationError, match=told):
         ab(cases(3), {"a": Arm(priceless, model=Counted(lambda _: 1))}, budget=Budget(cost=1))
     found = ab(cases(8), {"a": arm(right)}, seed=1, jobs=1, budget=Budget(tokens=1000))
     assert found.stopped is not None
