@@ -289,6 +289,8 @@ def without_answer_tool(request: Request, message: Message) -> Message:
 
 # --- files: what a tool returned and cannot be sent is told in words, and the run goes on
 
+_HINT: Final = "\n  hint: "
+
 
 def parts_of_result(message: Message, dialect: Dialect, with_files: bool) -> tuple[str, list[Json]]:
     """What a tool said, with what is told of files that cannot be sent; and the parts of others."""
@@ -299,7 +301,7 @@ def parts_of_result(message: Message, dialect: Dialect, with_files: bool) -> tup
                 raise _not_sent(file, "the model or its server does not take it", "")
             parts.append(part_of(file, dialect))
         except ConfigurationError as error:
-            said.append(f"[{str(error).splitlines()[0]}]")
+            said.append(f"[{str(error).rpartition(_HINT)[0]}]")  # a name may have many lines
     return "\n".join(said), parts
 
 
@@ -376,7 +378,7 @@ def _file_at(url: str, name: object = None) -> File:
 
 
 def _not_sent(file: File, reason: str, hint: str) -> ConfigurationError:
-    return ConfigurationError(f"{file} cannot be sent: {reason}\n  hint: {hint}")
+    return ConfigurationError(f"{file} cannot be sent: {reason}{_HINT}{hint}")
 
 
 def _url(file: File) -> str:

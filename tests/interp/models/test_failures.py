@@ -387,7 +387,8 @@ def test_a_model_that_refuses_them_is_told_in_words(model_server: ModelServer) -
 
 @pytest.mark.parametrize(("dialect", "word"), [("responses", "output"), ("functions", "content")])
 def test_a_result_has_its_files_or_says_why_not(dialect: Dialect, word: str) -> None:
-    said = Message(interp.FunctionRole("plot"), "x", call_id="c1", attachments=[File(PNG, "a.png")])
+    file = File(PNG, "a\nb.png")
+    said = Message(interp.FunctionRole("plot"), "x", call_id="c1", attachments=[file])
     request = Request(
         Model("A", "b"), "", interp.ConversationContext([Message(interp.UserRole, "hi"), said])
     )
