@@ -84,15 +84,18 @@ def openapi_library(
     tools: dict[str, Tool] = {}
     faults: list[ConfigurationError] = []
     names: list[str] = []
+    told: list[str] = []
     for found in api.operations():
         said = {found.id, found.name}
         names += said
         if wanted is not None and not said & {*wanted}:
             continue
+        notes: list[str] = []
         try:
             if found.name in tools:
                 raise found.fault(f'another operation is named "{found.name}"')
-            tools[found.name] = _read(found, tell)
+            tools[found.name] = _read(found, notes.append)
+            told += notes  # of what is left out, one note says why
         except ConfigurationError as error:
             if wanted is not None:
                 raise
@@ -106,7 +109,9 @@ def openapi_library(
         raise ConfigurationError(f"{faults[0]}{more}")
     for fault in faults:
         reason, line_break, hint = str(fault).partition("\n")
-        tell(f"{reason}; left out{line_break}{hint}")
+        told.append(f"{reason}; left out{line_break}{hint}")
+    for each in told:
+        tell(each)
     return ToolLibrary(tools)
 
 
