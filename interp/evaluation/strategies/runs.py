@@ -218,6 +218,7 @@ def _round(
     draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], request: machine.Request, last: Any
 ) -> tuple[Any, list[_Fate]]:
     """A reply, and what becomes of its calls: one piece, which is left out as a whole."""
+    # How many calls of the last reply come again: none, some, or all.
     again = draw(st.sampled_from([0] * 4 + [1, 2] + [3] * 4)) if drawn.hostile else 0
     beside = partial(_fate, drawn, tools)
     if again and isinstance(last, Message) and (calls := last.tool_calls[:again]):

@@ -296,7 +296,7 @@ def replies_to(request: Request, *, hostile: bool = True) -> st.SearchStrategy[A
 def replies_with(
     request: Request, beside: Callable[[str], st.SearchStrategy[T]], *, hostile: bool
 ) -> st.SearchStrategy[tuple[Any, list[T]]]:
-    """The same, each with what goes with its calls by the names of tools.
+    """Replies as of `replies_to`, each with what goes with its calls, by the names of tools.
 
     A call and what goes with it are one piece, so that the search can leave both out.
     """
