@@ -9,6 +9,7 @@ import os
 import re
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
+from shlex import quote
 from typing import Final, TypeAlias, Union
 
 from attrs import frozen
@@ -231,7 +232,7 @@ def run_named(store: RunStore, run: str) -> str:
     found = [row.id for row in store.rows(beginning=run, limit=3)]
     if len(found) == 1:
         return found[0]
-    listing = f"`gram runs list --record {store.name}` shows those that there are"
+    listing = f"`gram runs list --record {quote(store.name)}` shows those that there are"
     if found and not run:
         raise StoreError(f"{store.name} has several runs: write {store.name}#ID\n  hint: {listing}")
     if found:

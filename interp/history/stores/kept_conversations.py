@@ -10,6 +10,7 @@ import errno
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import TypeAlias, Union
 
 from attrs import frozen
@@ -174,7 +175,7 @@ def _named(store: RunStore, conversation: str | bool, program: str | None) -> st
     found = store.last_conversation(str(Path(program).resolve()))
     if found is None:
         raise ConfigurationError(
-            f"{store.name}: there is no conversation with {program}\n"
-            f"  hint: `gram conversations list --record {store.name}` shows those that there are"
+            f"{store.name}: there is no conversation with {program}\n  hint: "
+            f"`gram conversations list --record {quote(store.name)}` shows those that there are"
         )
     return found.name

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from shlex import quote
 from typing import Any, get_args
 
 from attrs import asdict, astuple, field, frozen
@@ -323,7 +324,7 @@ class RunStore:
         """The message about a run that is not in the store."""
         return StoreError(
             f"{self.name}: there is no run {run}\n"
-            f"  hint: `gram runs list --record {self.name}` shows those that there are"
+            f"  hint: `gram runs list --record {quote(self.name)}` shows those that there are"
         )
 
     def row(self, run: str) -> RunRow:

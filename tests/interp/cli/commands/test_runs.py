@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -57,7 +58,8 @@ def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
     assert "hello_world_agent" in page.read_text()
 
 
-def test_a_store_of_one_run_needs_no_id_and_one_of_several_says_so(address: str) -> None:
+def test_a_store_of_one_run_needs_no_id_and_one_of_several_says_so(tmp_path: Path) -> None:
+    address = str(tmp_path / "my runs.db")
     gram(*SAY, "--record", address)
     assert gram("replay", address).stdout == "Hello, Al! Nice to meet you.\n"
 
@@ -66,7 +68,7 @@ def test_a_store_of_one_run_needs_no_id_and_one_of_several_says_so(address: str)
     assert refused.returncode == 2
     assert refused.stderr == (
         f"{address} has several runs: write {address}#ID\n"
-        f"  hint: `gram runs list --record {address}` shows those that there are\n"
+        f"  hint: `gram runs list --record {quote(address)}` shows those that there are\n"
     )
 
 
