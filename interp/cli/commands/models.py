@@ -72,7 +72,7 @@ Finding: TypeAlias = tuple[bool, str]
 
 @command("doctor")
 def doctor_command(file: str | None = None, as_json: bool = json_option) -> None:
-    """Say what is wrong with the set-up: keys and addresses.
+    """Say what is wrong with the set-up: keys, addresses, and where runs are kept.
 
     With FILE, also whether its program is valid and its models can be asked. Nothing is sent to a
     model, and keys are not shown. Exits with 1 if something is wrong.
