@@ -8,7 +8,7 @@ from .program_changes import (
     judge_merge as judge_merge,
     level_of as level_of,
 )
-from .sharing import with_other_meaning
+from .sharing import importing, with_other_meaning
 from .signature_changes import (
     Level as Level,
     ProgramChange as ProgramChange,

@@ -141,7 +141,7 @@ def share_definition(documents: Mapping[Path, Document], name: str, into: Path) 
             reason = f'this "{name}" differs in more than words from the one at {origin(shared)}'
             raise FocusError(by, "", one, reason, "gram diff says how two files differ")
     changed = {
-        path: _importing(documents[path], rest, path.parent, into)
+        path: importing(documents[path], rest, path.parent, into)
         for path, (_, rest) in found.items()
         if path != into
     }
@@ -175,7 +175,7 @@ def with_other_meaning(before: names.Project, after: names.Project) -> Iterator[
             yield name
 
 
-def _importing(document: Document, rest: tuple[Pattern, ...], folder: Path, file: Path) -> Document:
+def importing(document: Document, rest: tuple[Pattern, ...], folder: Path, file: Path) -> Document:
     """A document in a folder that imports another file, and says the rest of its patterns."""
     header = next(filter(is_header, rest[:1]), Pattern())
     known = header.value.properties.get(IMPORTS)

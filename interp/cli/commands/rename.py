@@ -18,7 +18,7 @@ import lenses_ext
 from gram import Document, GramError, Pattern, Source, origin, pattern_at, walk
 from gram.documents import decode, write_together
 from lenses_ext import Place, Project, change_places, load_project, parse_program
-from lenses_ext.composing import with_other_meaning
+from lenses_ext.composing import importing, with_other_meaning
 from lenses_ext.names import choose, program_of, reached
 from lenses_ext.places import Kind, Named, mentions, named_at, read_path
 
@@ -271,8 +271,8 @@ def share_command(
     PATH is the name of a tool, an agent, a workflow or a type, or a path that ends with it. The
     copies are at the top of their files or, of a tool, in agents. Their words may differ: how is
     told, and those of the first file, or of FILE, are kept. Without --into the definition goes to
-    NAME.gram in the folder that has all the files. What would change is shown; -i writes all files,
-    or none.
+    NAME.gram in the folder that has all the files; other files of the project that used it import
+    it, too. What would change is shown; -i writes all files, or none.
     """
     (path,), files = words_and_files(arguments, "PATH")
     forbid(STDIN in files, "share changes files and cannot change standard input")
@@ -291,19 +291,26 @@ def share_command(
     except lenses_ext.FocusError as error:
         place = f"{origin(error.pattern)}: " if isinstance(error.pattern, Pattern) else ""
         raise Refused(f"{place}refused: {error.reason}\n  hint: {error.hint}") from None
-    for changed in () if options.force else shared.documents:
-        before = documents.get(changed) or parse_program("", shown_path(changed))
-        was = load_project(changed, {changed: before})
-        now = load_project(changed, shared.documents)
+    changed = dict(shared.documents)
+    users = [it for each in changed if each in documents for it in _importers(each)]
+    for user in (each for each in dict.fromkeys(users) if each not in changed):
+        with suppress(OSError, GramError):  # it is broken before and after
+            own = documents.setdefault(user, read_document(shown_path(user)))
+            was = load_project(user, {user: own})
+            if lenses_ext.new_errors(was, load_project(user, {user: own, **changed})):
+                changed[user] = importing(own, own.patterns, user.parent, target)
+    for judged in () if options.force else changed:
+        before = documents.get(judged) or parse_program("", shown_path(judged))
+        was, now = load_project(judged, {judged: before}), load_project(judged, changed)
         refuse_new_errors(was, now)
         for other in with_other_meaning(was, now):
             reason = f"what {name} is made of is defined in another way for {other}"
-            raise Refused(f"{shown_path(changed)}: refused: {reason} (--force does it anyway)")
+            raise Refused(f"{shown_path(judged)}: refused: {reason} (--force does it anyway)")
     for old, key, said, says in shared.words:
         tell(f"{origin(old)}: the {key} {said!r} becomes {says!r}")
     texts = {
         each: (documents[each].text, document.text) if each in documents else (None, document.text)
-        for each, document in shared.documents.items()
+        for each, document in changed.items()
     }
     if options.in_place:
         target.parent.mkdir(parents=True, exist_ok=True)

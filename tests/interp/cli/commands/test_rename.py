@@ -159,3 +159,19 @@ def test_what_would_mean_another_thing_is_not_shared(project: Path) -> None:
     refused(gram(*words, cwd=project), 1, told)
     (project / "two.gram").write_text((project / "one.gram").read_text())
     assert gram(*words, cwd=project).returncode == 0
+
+
+def test_files_that_import_what_is_shared_elsewhere_then_import_it_from_there(
+    project: Path,
+) -> None:
+    for name in ("one", "two"):
+        (project / f"{name}.gram").write_text(
+            '[s:Tool {description: "S"} | (q::Text)==>(::Text)]\n'
+        )
+    agent = '\n[a:Agent {instruction: "I", model: "X/y"} | s]\n'
+    (project / "user.gram").write_text(f'{{imports: ["one.gram"]}}{agent}')
+    (project / "broken.gram").write_text('{imports: ["one.gram"]}\n[')
+    done = gram("share", "-i", "s", "one.gram", "two.gram", "--into", "three.gram", cwd=project)
+    assert done.returncode == 0
+    assert (project / "user.gram").read_text() == f'{{imports: ["one.gram", "three.gram"]}}{agent}'
+    assert gram("check", "user.gram", cwd=project).returncode == 0
