@@ -19,7 +19,7 @@ from gram.trees import WHOLE, read_from
 from lenses_ext import Project, load_project, parse_program
 from lenses_ext.names import Program, Use, program_of, uses
 
-_LINE_ENDS = re.compile(r"\r\n|\n|\r")
+LINE_ENDS = re.compile(r"\r\n|\n|\r")
 
 _UNITS: dict[str, Callable[[str], int]] = {
     PositionEncodingKind.Utf8: lambda text: len(text.encode("utf-8", "surrogatepass")),
@@ -34,7 +34,7 @@ class Positions:
     def __init__(self, text: str, encoding: str = PositionEncodingKind.Utf16) -> None:
         self.text = text
         self._units = len if text.isascii() else _UNITS[encoding]
-        self._starts = [0, *(found.end() for found in _LINE_ENDS.finditer(text))]
+        self._starts = [0, *(found.end() for found in LINE_ENDS.finditer(text))]
 
     def position(self, offset: int) -> Position:
         """The position of an offset."""

@@ -29,7 +29,7 @@ from lenses_ext.workflows import EACH, HANDOFF, OTHERWISE, WHEN
 from ...machine import Usage
 from ...models import RETIRED, find_provider, price_of, unknown_provider
 from ..completion.completing import models_of
-from .open_files import Meaning, OpenFile, levels_at
+from .open_files import LINE_ENDS, Meaning, OpenFile, levels_at
 
 _ARROWS: Final = (WHEN, OTHERWISE, EACH, HANDOFF)
 _DEFINITIONS: Final = (AGENT, TOOL, WORKFLOW, LOOP)
@@ -343,7 +343,8 @@ def folds(file: OpenFile) -> list[lsp.FoldingRange]:
             found.append((opened.pop(), line - 1, None))
         elif mark.startswith("```"):
             found.append((line, places.position(token.end).line, None))
-    comments = [n for n, each in enumerate(file.text.splitlines()) if each.lstrip()[:2] == "//"]
+    lines = enumerate(LINE_ENDS.split(file.text))  # as an editor counts them
+    comments = [line for line, each in lines if each.lstrip()[:2] == "//"]
     for line in comments:
         if found and found[-1][2] and found[-1][1] == line - 1:
             found[-1] = (found[-1][0], line, lsp.FoldingRangeKind.Comment)

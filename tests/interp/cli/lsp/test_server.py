@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from interp.cli.lsp.open_files import Meaning, OpenFile
-from interp.cli.lsp.told import completions
+from interp.cli.lsp.told import completions, folds
 from tests.interp.cli.process import has, relayed, rows
 from tests.paths import DATA, ROOT
 
@@ -208,3 +208,10 @@ def test_above_and_below_a_change_a_text_is_read(at: int, cut: int, typed: str) 
         assert {f"a{n}" for n in above | below} <= {
             each.value.identity for each in document.patterns
         }
+
+
+def test_comments_fold_in_the_lines_of_the_editor() -> None:
+    """A line separator of Unicode, as texts from the web have it, ends no line there."""
+    text = '(a {k: "x\u2028y"})\n// one\n// two\n(b)\n'
+    (fold,) = folds(OpenFile(text, None, lsp.PositionEncodingKind.Utf16))
+    assert (fold.start_line, fold.end_line) == (1, 2)
