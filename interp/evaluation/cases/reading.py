@@ -171,8 +171,9 @@ def _row_of_pattern(source: Source, pattern: Pattern, faults: list[Diagnostic]) 
 
     values: dict[str, Json] = {}
     spans: dict[str, Span] = {}
-    for key, value in pattern.value.properties.items():
-        spans[key] = span_of(key)
+    properties = pattern.value.properties
+    for key in sorted(properties, key=lambda each: span_of(each).start):  # as they are written
+        spans[key], value = span_of(key), properties[key]
         try:
             values[key] = to_json_value(value)
         except NotJson as error:

@@ -105,6 +105,13 @@ def test_the_three_forms_say_the_same(tmp_path: Path, name: str) -> None:
     assert greets.place.startswith(str(tmp_path / name))
 
 
+def test_columns_are_in_the_order_in_which_a_gram_file_has_them(tmp_path: Path) -> None:
+    names = [f"own{n}" for n in (7, 2, 9, 4, 1, 8, 3)]
+    text = f'[:Case {{input: "hi", {", ".join(f"{name}: 1" for name in names)}}}]'
+    (case,) = read_cases(written(tmp_path, "c.gram", text))
+    assert [*case.columns] == names
+
+
 def test_cases_beside_an_agent_are_cases_of_its_file(tmp_path: Path) -> None:
     file = written(tmp_path, "b.gram", PROGRAM + '[:Case {input: "hi"}]')
     assert [case.program for case in read_cases(file)] == [str(file)]
