@@ -97,7 +97,7 @@ def table(
         element("thead", element("tr", head)),
         element("tbody", body),
     )
-    label = caption or ", ".join(headers)
+    label = caption or ", ".join(filter(None, headers))
     return element("div", whole, class_="table", role="region", tabindex=0, aria_label=label)
 
 

@@ -117,4 +117,5 @@ def test_a_notebook_shows_the_table_and_the_figures_and_what_a_comparison_comes_
     assert "<html" not in bundle["text/html"]
     shown = found.comparisons[0]._repr_mimebundle_()["text/html"]
     assert "passed: b − a<" in shown
+    assert 'aria-label="difference, p, ' in shown  # columns without words are left out
     assert "no difference shown" in shown
