@@ -43,7 +43,7 @@ _HELD = (
 @command("shrink")
 def shrink_command(
     run: str,
-    name: str | None = option(
+    condition: str | None = option(
         "The check that says yes, or with not: no, of a run that still fails. Without it, the run "
         "has to raise the same kind of error.",
         "[not] CHECK",
@@ -72,12 +72,12 @@ def shrink_command(
     is_used = out.exists() and (not out.is_dir() or any(out.iterdir()))
     forbid(is_used, f"--out {out} has something in it: name a new folder")
     check, says, known = None, True, read_checks(checks)
-    if name is not None:
-        wanted = name.removeprefix("not ").strip()
-        check, says = known.get(wanted), wanted == name
+    if condition is not None:
+        wanted = condition.removeprefix("not ").strip()
+        check, says = known.get(wanted), wanted == condition
         if check is None:
             hint = did_you_mean(wanted, known) or f"the checks are {', '.join(known) or 'none'}"
-            raise click.UsageError(f"--while {name}: there is no check {wanted}; {hint}")
+            raise click.UsageError(f"--while {condition}: there is no check {wanted}; {hint}")
     turns = named_runs(run)
     forbid(len(turns) > 1, f"{run} has {counted(len(turns), 'run')}: name one, as {run}#1")
     if not out.exists():  # that it cannot be made is told before anything is run

@@ -214,9 +214,8 @@ def sign_flips(differences: Sequence[float], rng: np.random.Generator) -> float:
 
     Fisher (1935), The Design of Experiments, section 21. Up to 16 differences, all signs are
     tried, and the test is exact; so it is where all are of one size, as in `mcnemar`. Beyond, 9,999
-    of them are drawn, and what was seen counts as one
-    more (Phipson and Smyth 2010, Statistical Applications in Genetics and Molecular Biology 9,
-    article 39).
+    of them are drawn, and what was seen counts as one more (Phipson and Smyth 2010, Statistical
+    Applications in Genetics and Molecular Biology 9, article 39).
 
     Args:
         differences: the differences; those that are zero have no sign to flip.
