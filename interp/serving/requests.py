@@ -37,6 +37,13 @@ _STATUSES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
 }
 """The status and the code of each kind of error; the first that fits counts."""
 
+_FAILED: Final = "the server failed; its log says why"
+_TOLD: Final = {
+    "conversation_busy": "another turn of the conversation is under way",
+    "store": _FAILED,
+}
+"""What is said instead of an error that names the store: where it is, is no affair of clients."""
+
 
 class RefusedError(AgentError):
     """A request that gets an error as its answer.
@@ -69,8 +76,9 @@ class RefusedError(AgentError):
         for kind, (status, code) in _STATUSES.items():
             if isinstance(error, kind):
                 after = 1.0 if isinstance(error, ModelError) and error.retriable else None
-                return cls(str(error), status=status, code=code, retry_after=after)
-        return cls("the server failed; its log says why", status=500, code="server_error")
+                told = _TOLD.get(code) or str(error)
+                return cls(told, status=status, code=code, retry_after=after)
+        return cls(_FAILED, status=500, code="server_error")
 
     @property
     def error(self) -> dict[str, Json]:
