@@ -146,10 +146,10 @@ def _sizes(found: Shrunk) -> dict[str, tuple[int, int]]:
     }
 
 
-def _lines(found: Shrunk) -> list[str]:
-    what = {"characters": "characters of the program"}
-    sizes = _sizes(found).items()
-    return [f"{was:,} {what.get(each, each)} -> {now:,}" for each, (was, now) in sizes]
+def _lines(found: Shrunk) -> Iterator[str]:
+    for each, (was, now) in _sizes(found).items():
+        of = " of the program" * (each == "characters")
+        yield f"{counted(was, each.removesuffix('s'))}{of} -> {now:,}"
 
 
 def _told(found: Shrunk) -> Iterator[str]:
