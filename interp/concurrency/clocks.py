@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from time import get_clock_info
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -13,6 +14,8 @@ V = TypeVar("V")
 
 GRACE: Final = 0.05
 """The seconds in which what is stopped may still end."""
+
+_EARLY: Final = get_clock_info("monotonic").resolution  # seconds that a timer may go off before
 
 
 class TookTooLongError(TimeoutError):
@@ -34,15 +37,16 @@ class Clock:
     @property
     def is_up(self) -> bool:
         """Whether the time is up."""
-        return self._timer is not None and self._timer.when() <= self.loop.time()
+        return self._timer is not None and self._timer.when() < self.loop.time() + _EARLY
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
         """The time spent inside does not count, such as the time a person thinks."""
-        timer, self._timer = self._timer, None
+        timer = None if self.is_up else self._timer  # what was called is not called again
         if timer is not None:
             left = timer.when() - self.loop.time()
             timer.cancel()
+            self._timer = None
         try:
             yield
         finally:
@@ -90,11 +94,21 @@ async def within(awaitable: Awaitable[T], seconds: float) -> T:
         raise
 
 
-def not_counting() -> AbstractContextManager[None]:
-    """Stops the clock of `within` while a call waits for a thread."""
+@contextmanager
+def not_counting() -> Iterator[None]:
+    """Stops the clock of `within`, of any loop, while a call waits for a thread."""
     clock = _clock_within.get()
-    is_here = clock is not None and clock.loop is asyncio.get_running_loop()
-    return clock.standing_still() if clock and is_here else nullcontext()
+    if clock is None:
+        yield
+        return
+    still = clock.standing_still()
+    with suppress(RuntimeError):  # its loop has ended, and so have those that wait in it
+        clock.loop.call_soon_threadsafe(still.__enter__)
+    try:
+        yield
+    finally:
+        with suppress(RuntimeError):
+            clock.loop.call_soon_threadsafe(still.__exit__, None, None, None)
 
 
 async def stopped(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
@@ -108,13 +122,18 @@ async def stopped(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
 
 
 async def wait_or_leave(
-    ended: asyncio.Future[Any], cancel: Callable[[], object] = lambda: None
+    ended: asyncio.Future[Any],
+    cancel: Callable[[], object] = lambda: None,
+    *,
+    is_here: bool = False,
 ) -> None:
     """Wait for what is under way; cancelled, leave it behind unless it ends right then.
 
     Args:
         ended: done when it has ended.
         cancel: hands on that the task which waits for it is cancelled.
+        is_here: whether it goes on in this loop, and is left behind only where its time is up: who
+            has cancelled it knows how long to wait.
     """
     told = asyncio.get_running_loop().create_future()  # half the cost of `asyncio.wait`
 
@@ -128,7 +147,9 @@ async def wait_or_leave(
     except asyncio.CancelledError:
         ended.add_done_callback(look_at_error)
         cancel()
-        await asyncio.wait([ended], timeout=GRACE)
+        clock = _clock_within.get()
+        is_late = not is_here or (clock is not None and clock.is_up)
+        await asyncio.wait([ended], timeout=GRACE if is_late else None)
         if not ended.done() or ended.cancelled():
             raise
 

@@ -192,7 +192,7 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
     """Await what a function of the user gives, where it can block no run but its own.
 
     Below a blocking call that is the second loop; else it is the loop that runs, the user's own.
-    What does not let itself be cancelled is left behind.
+    What does not let itself be cancelled is left behind, in the user's own loop by who cancels it.
 
     Raises:
         SelfCancelledError: it has cancelled the task that it runs in.
@@ -204,7 +204,7 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
         await wait_or_leave(ended, begun.cancel)
     else:
         ended = asyncio.ensure_future(_awaited(make))
-        await wait_or_leave(ended, ended.cancel)
+        await wait_or_leave(ended, ended.cancel, is_here=True)
     if ended.cancelled():
         raise SelfCancelledError("it cancelled its own task")
     return ended.result()

@@ -347,12 +347,17 @@ class Driver:
 
     async def _tell(self, watcher: Observer | Watcher, *seen: object) -> None:
         """Tell a watcher of a step that is folded and written; what it raises stops the run."""
+        task = asyncio.current_task()
+        assert task is not None, "a run is driven in a task"
+        cancelled = task.cancelling()
         try:
             await observations.called_for_user(watcher, *seen)
         except Exception as error:  # noqa: BLE001  # a watcher of the user may raise anything
             failed = AgentError(f"an observer failed: {said_by(error)}")
             failed.__cause__ = error
             self._failure = self._failure or failed
+        if task.cancelling() > cancelled:  # though the watcher has ended
+            raise asyncio.CancelledError
 
     # --- stopping
 

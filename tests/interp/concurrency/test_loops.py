@@ -6,13 +6,16 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
 import pytest
 
 from interp.concurrency import (
+    Clock,
     TookTooLongError,
+    call_in_thread,
     in_loop_of_user,
     read_by_waiting,
     waited_for,
@@ -61,6 +64,36 @@ def test_what_ends_in_time_is_not_interrupted_later() -> None:
     asyncio.run(ends())
 
     assert faults == []
+
+
+def test_a_time_that_is_up_is_told_once_though_the_clock_stands_still_later() -> None:
+    told = list[str]()
+
+    async def late() -> None:
+        clock = Clock(0, lambda: told.append("up"))
+        await asyncio.sleep(0.01)
+        with clock.standing_still():
+            assert clock.is_up
+        await asyncio.sleep(0.01)
+
+    asyncio.run(late())
+
+    assert told == ["up"]
+
+
+def test_to_wait_for_a_thread_in_the_loop_of_the_user_takes_no_time_of_a_tool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("interp.concurrency.threads.MOST_THREADS", 1)
+
+    async def waiting() -> str:
+        busy = asyncio.ensure_future(call_in_thread(lambda: time.sleep(0.8)))
+        await asyncio.sleep(0)
+        found = await within(in_loop_of_user(lambda: call_in_thread(lambda: "found")), 0.4)
+        await busy
+        return found
+
+    assert waited_for(waiting) == "found"
 
 
 async def _is_running(loop: asyncio.AbstractEventLoop) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import interp
-from tests.interp.one_tool import AGENT, asking, by_arun, by_run, either_driver, working
+from tests.interp.one_tool import AGENT, asking, aworking, by_arun, by_run, either_driver, working
 
 Drive = Callable[..., Any]
 
@@ -265,6 +265,63 @@ def test_a_call_that_runs_once_is_asked_about_after_an_interrupt_without_any_rec
 
     asyncio.run(interrupted_twice())
     assert called == [1]
+
+
+@pytest.mark.parametrize("seconds", [None, 30])
+def test_a_run_that_is_cancelled_waits_for_what_a_tool_cleans_up(seconds: float | None) -> None:
+    begun, told = asyncio.Event(), list[str]()
+
+    async def work(_: int) -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.2)
+            told.append("cleaned up")
+
+    async def cancelled() -> None:
+        model, limits = interp.ScriptedModel([asking(1)]), {"tool_seconds": seconds}
+        given: Any = {"model": model, "limits": limits, "match": "types"}
+        task = asyncio.create_task(interp.arun(AGENT, "hi", aworking(work), **given))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        told.append("ended")
+
+    asyncio.run(cancelled())
+
+    assert told == ["cleaned up", "ended"]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_observer_may_cancel_the_run(is_async: bool) -> None:
+    seen = list[str]()
+
+    async def cancelled() -> None:
+        loop = asyncio.get_running_loop()
+
+        def observe(_: interp.machine.Effect, event: interp.machine.Event) -> None:
+            seen.append(type(event).__name__)
+            loop.call_soon_threadsafe(task.cancel)
+
+        async def aobserve(_: interp.machine.Effect, event: interp.machine.Event) -> None:
+            seen.append(type(event).__name__)
+            task.cancel()
+
+        model = interp.ScriptedModel([asking(1), "done"])
+        given: Any = {
+            "model": model,
+            "match": "types",
+            "observe": aobserve if is_async else observe,
+        }
+        task = asyncio.create_task(interp.arun(AGENT, "hi", working(str), **given))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+
+    assert seen == ["ModelReplied"]
 
 
 HANGS = """
