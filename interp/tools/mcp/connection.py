@@ -219,6 +219,7 @@ _BROKEN_JSON = "Failed to parse JSON response: "
 _BROKEN_STREAM = "SSE stream failed: "  # what the SDK says of an event that is too long
 _CLOSED = "Connection closed"  # of the SDK itself: servers use the same code for errors of theirs
 _ENDED_SESSION = "Session terminated"  # what the SDK says when a server has forgotten us
+_UNREADABLE = "its answer cannot be read"
 
 
 @asynccontextmanager
@@ -262,8 +263,8 @@ def what_failed(error: BaseException) -> str:
     if error.message.startswith(_BROKEN_STREAM) and "limit" in error.message:
         return TOO_LONG
     if error.code == PARSE_ERROR:
-        return f"its answer cannot be read: {said(error.message.removeprefix(_BROKEN_JSON))}"
-    return said(str(error))
+        return f"{_UNREADABLE}: {said(error.message.removeprefix(_BROKEN_JSON))}"
+    return said(str(error)) or "an error without words"
 
 
 def start_failure(
@@ -289,7 +290,7 @@ def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
         return f"cannot be started: {getattr(error, 'strerror', None) or error}"
     if is_lost(error) and server.command:
         return "ended before it answered"
-    is_as = "does not answer as MCP servers do"
-    if not server.command:
+    what, is_as = what_failed(error), "does not answer as MCP servers do"
+    if not (server.command or what.startswith((TOO_LONG, _UNREADABLE))):
         is_as = "cannot be reached, or this is no address of an MCP server"
-    return f"{is_as}: {what_failed(error)}"
+    return f"{is_as}: {what}"

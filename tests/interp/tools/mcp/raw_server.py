@@ -35,8 +35,9 @@ def main() -> None:
         elif method == "tools/list":
             more = {"nextCursor": str(number)} if WAY == "endless" else {}
             send(id=number, result={"tools": TOOLS.get(WAY, [] if more else [FINE]), **more})
-        elif method == "tools/call" and WAY == "error":
-            send(id=number, error={"code": -32000, "message": "no such pet"})
+        elif method == "tools/call" and WAY in ("error", "wordless-error"):
+            text = "no such pet" if WAY == "error" else ""
+            send(id=number, error={"code": -32000, "message": text})
         elif method == "tools/call" and WAY == "no-result":
             send(id=number, result={"content": "fine"})
         elif method == "tools/call" and WAY == "leaves":

@@ -179,6 +179,7 @@ def test_a_tool_that_fails_is_told_to_the_model(library: ToolLibrary) -> None:
     ("way", "said"),
     [
         ("error", "no such pet"),
+        ("wordless-error", "an error without words"),
         ("no-result", "it gives an answer that is not as MCP has it: content: "),
     ],
 )
@@ -361,18 +362,18 @@ def test_a_server_that_does_not_answer_is_given_up(way: str) -> None:
 
 
 MUCH = [b"x" * 1_000_000] * 60
-TOO_LONG = '^the MCP server "any" cannot be reached.*: the answer has more than 16,'
+TOO_LONG = '^the MCP server "any" does not answer as MCP servers do: .*the answer has more than 16,'
 
 
 @pytest.mark.parametrize(
     ("kind", "pieces", "encoding", "said"),
     [
-        ("text/html", [b"<html>"], "identity", "text/html"),
+        ("text/html", [b"<html>"], "identity", "this is no address .*: .*text/html"),
         ("application/json", [b'{"jsonrpc": "2.0", "id": 1, "result": {"a": "', *MUCH], "identity",
          TOO_LONG),
         ("text/event-stream", [b"event: message\ndata: ", *MUCH], "identity", TOO_LONG),
         ("application/json", [gzip.compress(b"x" * 20_000_000, mtime=0)], "gzip",
-         "the answer is compressed"),
+         "does not answer as MCP servers do: .* the answer is compressed"),
     ],
     ids=["page", "long", "long-stream", "compressed"],
 )  # fmt: skip
