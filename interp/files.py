@@ -84,8 +84,8 @@ class File:
         elif isinstance(source, str) and _OTHER_ADDRESS.match(source):
             scheme = source.partition(":")[0]
             raise ValidationError(
-                f"a {scheme}: address cannot be attached: File takes bytes, a path, or an address "
-                "that begins with https:// or http://"
+                f"this {scheme}: address cannot be attached: File takes bytes, a path, or an "
+                "address that begins with https:// or http:// and names a host"
             )
         else:
             path = Path(source)

@@ -134,7 +134,7 @@ def offered_models(asked: str) -> Offered:
         ConfigurationError: The provider is unknown, or the key is missing or refused.
         ModelError: The server cannot be reached, or gives no list.
     """
-    if asked.lower() == OFFLINE.provider.lower():
+    if asked.partition("/")[0].strip().lower() == OFFLINE.provider.lower():
         return Offered("built in", (OFFLINE.name,))
     if is_address(asked):
         try:

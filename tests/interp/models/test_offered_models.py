@@ -107,4 +107,5 @@ def test_what_is_no_server_is_refused(
 
 
 def test_nobody_is_asked_for_the_offline_model() -> None:
-    assert offered_models("offline").names == ("rehearsal",)
+    for asked in ("offline", "Offline/rehearsal"):
+        assert offered_models(asked).names == ("rehearsal",)
