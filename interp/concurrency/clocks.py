@@ -23,7 +23,7 @@ class TookTooLongError(TimeoutError):
 
 
 class Clock:
-    """Calls a function when a time is up; what does not count makes it stand still.
+    """Calls a function when a time is up. It can be stopped for a while, see `standing_still`.
 
     Args:
         seconds: how long the time is, from now on; None for no end.
@@ -55,7 +55,7 @@ class Clock:
 
     def stop(self) -> None:
         """Call nothing any more."""
-        self._up = lambda: None  # where it stands still, it goes on later
+        self._up = lambda: None  # a timer that `standing_still` makes later calls this
         if self._timer is not None:
             self._timer.cancel()
 

@@ -154,7 +154,7 @@ class Scenario:
     def handler(self, model: Handler | None, tools: ToolLibrary | None) -> Handler:
         """The handler that answers its effects; with a model, results are held by arguments.
 
-        The tools are run instead of its results, or beside a model where there are none.
+        Without a model, tools run instead of its results; with one, where it has no result.
         """
         if model is None:
             events = _answers(self.spots, ())

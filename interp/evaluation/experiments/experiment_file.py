@@ -72,7 +72,7 @@ class WrittenExperiment:
         libraries: the names of the libraries that are named.
 
     Raises:
-        ValidationError: there is none in it, or something is wrong; the faults have their places.
+        ValidationError: the file has no experiment, or faults, which have their places.
     """
 
     def __init__(

@@ -362,7 +362,7 @@ class Folder:
 
         Raises:
             OSError: there is no such folder, or it cannot be read.
-            GramDecodeError, ValidationError: there is none, or it was edited.
+            GramDecodeError, ValidationError: the folder has no such file, or it was edited.
         """
         file, patterns = self.path / _PLAN, tuple[Pattern, ...]()
         if self.has_plan or not self.path.is_dir():

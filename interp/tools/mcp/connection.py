@@ -292,5 +292,5 @@ def _reason(server: McpServer, error: BaseException, seconds: float) -> str:
         return "ended before it answered"
     what, is_as = what_failed(error), "does not answer as MCP servers do"
     if not (server.command or what.startswith((TOO_LONG, _UNREADABLE))):
-        is_as = "cannot be reached, or this is no address of an MCP server"
+        is_as = "cannot be reached, or is not an MCP server"
     return f"{is_as}: {what}"

@@ -365,7 +365,7 @@ def _server(found: Found) -> str:
     said = f'its server "{visible(" ".join(servers))}"'
     if not parts:
         hint = "give the whole address, server=https://…"
-        raise found.fault(f"{said} is no address\n  hint: {hint}")
+        raise found.fault(f"{said} is not a whole address\n  hint: {hint}")
     hint = f"if you trust it, hosts={visible(next(iter(parts.values())).netloc)}"
     raise found.fault(f"the host of {said} is not among those allowed\n  hint: {hint}")
 

@@ -287,7 +287,7 @@ def test_requests_to_sample_or_to_ask_the_user_are_declined(way: str) -> None:
         (["a\0b"], '"bad" cannot be started: embedded null byte'),
         (["/"], '"bad" cannot be started: Permission denied'),
         (["no-such-program"], '"bad" cannot be started: there is no program no-such-program'),
-        ("http://127.0.0.1:1/mcp", '"bad" cannot be reached, or this is no address of an MCP'),
+        ("http://127.0.0.1:1/mcp", '"bad" cannot be reached, or is not an MCP server'),
     ],
 )
 def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> None:
@@ -368,7 +368,7 @@ TOO_LONG = '^the MCP server "any" does not answer as MCP servers do: .*the answe
 @pytest.mark.parametrize(
     ("kind", "pieces", "encoding", "said"),
     [
-        ("text/html", [b"<html>"], "identity", "this is no address .*: .*text/html"),
+        ("text/html", [b"<html>"], "identity", "is not an MCP server: .*text/html"),
         ("application/json", [b'{"jsonrpc": "2.0", "id": 1, "result": {"a": "', *MUCH], "identity",
          TOO_LONG),
         ("text/event-stream", [b"event: message\ndata: ", *MUCH], "identity", TOO_LONG),

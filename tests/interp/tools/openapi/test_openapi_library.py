@@ -307,7 +307,7 @@ def test_operations_are_chosen_by_their_names_and_only_allowed_hosts_are_called(
          "not of type"),
         ({"servers": {"url": "http://h"}}, "its servers are not a list of objects"),
         ({"servers": [{"url": "ftp://h"}], "parameters": [{"name": "a", "in": "cookie"}]},
-         "no address"),
+         "not a whole address"),
         ({"operationId": "list"}, "another operation"),
     ],
 )  # fmt: skip

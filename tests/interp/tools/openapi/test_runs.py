@@ -122,7 +122,7 @@ def test_settings_are_written_before_the_document(server: Any, tmp_path: Path) -
         return gram("tools", "--print-gram", "--openapi", given, cwd=tmp_path)
 
     assert "hint: give the whole address, server=https://" in printed("my pets.json").stderr
-    assert printed("my pets.json").stderr.count("no address") == 1
+    assert printed("my pets.json").stderr.count("not a whole address") == 1
     one = printed(f"server={server.url} operations=list my pets.json")
     assert one.stdout.count("ToolSpecification") == 1
     elsewhere = printed(f"server={server.url} hosts=pets.example my pets.json")
