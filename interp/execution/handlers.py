@@ -98,7 +98,7 @@ async def first_that_replies(
             said = str(error).partition("\n")[0]
             why = without_keys(said.encode(errors="replace").decode())
         else:
-            if isinstance(event, ModelReplied) and tried:
+            if isinstance(event, ModelReplied) and (tried or model != effect.request.model):
                 return evolve(event, model=model, tried=tuple(tried))
             return event
         tried.append((model, why))

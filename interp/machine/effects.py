@@ -123,8 +123,8 @@ class ModelReplied:
         served_model: the model that replied, as its provider names it; "" if it does not say.
         server: the address of the server that replied, if it is not the provider's own.
         reasoning: what the model showed of its reasoning, or a summary of it; often "".
-        model: the model that replied, if others were asked before it; else None.
-        tried: those others, each with the reason why it gave no reply, in order.
+        model: the model that replied, if it is not the one of the request; else None.
+        tried: those asked before it, each with the reason why it gave no reply, in order.
         cost: what the reply cost in US dollars, where costs are limited; else None.
     """
 

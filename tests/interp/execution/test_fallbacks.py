@@ -142,8 +142,10 @@ def test_a_run_goes_on_where_the_model_that_answered_cannot_be_asked(
 
     for name in ("SECOND_BASE_URL", "SECOND_API_KEY"):
         monkeypatch.delenv(name)
-    state, library = stopped.value.state, interp.hello_world_tool_library
-    assert interp.resume_run(state, library, limits={"iterations": 1}).content == "Hello, Al!"
+    state, library, replied = stopped.value.state, interp.hello_world_tool_library, list[Any]()
+    goes_on: Any = {"limits": {"iterations": 1}, "observe": lambda _, event: replied.append(event)}
+    assert interp.resume_run(state, library, **goes_on).content == "Hello, Al!"
+    assert [str(each.model) for each in replied if isinstance(each, ModelReplied)] == ["First/m"]
 
 
 def test_the_first_is_asked_again_where_the_one_that_answered_fails(
