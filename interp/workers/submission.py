@@ -372,8 +372,11 @@ def _faults_of(pattern: Pattern, twice: set[str], folder: Path) -> Iterator[Diag
 
 def _read(pattern: Pattern) -> dict[str, Any]:
     read = Reader(pattern, _LABEL, (*_TEXTS, "input", "priority"))
-    is_called = isinstance(read.properties.get("input"), PMap)  # with the arguments by name
-    needed = ("cron", "program") if is_called else ("cron", "program", "input")
+    said = read.properties.get("input")
+    if not isinstance(said, str | PMap | None):
+        told = "input of Schedule must be a string, or a map of the arguments"
+        read.refuse("ill-typed", told, "input")
+    needed = ("cron", "program") if isinstance(said, PMap) else ("cron", "program", "input")
     given = dict.fromkeys((*needed, *filter(read.has, _TEXTS)))
     return read.properties | {key: read.text(key) for key in given}
 
