@@ -215,6 +215,8 @@ def test_a_library_is_restricted_to_some_names_or_some_of_its_tools_are_replaced
     assert dict(BOTH.restrict(["sub"])) == {"sub": SUB}
     assert dict(BOTH.restrict([])) == {}
     assert BOTH.restrict(BOTH) == BOTH
+    with pytest.raises(ArgumentError, match="restrict: names must be an iterable of strs, got str"):
+        BOTH.restrict("sub")
 
 
 @pytest.mark.parametrize(
