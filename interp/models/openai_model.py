@@ -230,9 +230,8 @@ class OpenAIModel:
         if not message.tool_calls and (name := call_in_text(request.tools, message.content)):
             told = "%s wrote a call of %s as text: does its server support tools?"
             _log.warning(told, request.model, name)
-        row = find_provider(request.model)
-        is_own = row is not None and row.is_at(server.where)
-        is_own &= row in providers.PROVIDERS.values()  # at its prices
+        row, rows = find_provider(request.model), providers.PROVIDERS.values()
+        is_own = row is not None and row in rows and row.has_its_prices(server.where)
         yield reply if is_own else reply._replace(server=server.where)
 
 

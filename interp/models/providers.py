@@ -102,6 +102,15 @@ class Provider:
         host = other.rpartition("@")[2].removesuffix(":443")
         return f".{host}".endswith(f".{own}")
 
+    def has_its_prices(self, url: str) -> bool:
+        """Whether the provider's prices hold at an address; servers of a region have others.
+
+        >>> openai = Provider("OpenAI", "https://api.openai.com/v1")
+        >>> openai.has_its_prices("https://eu.api.openai.com/v1")
+        False
+        """
+        return urlsplit(url).netloc == urlsplit(self.base_url).netloc
+
 
 def in_variable_name(name: str) -> str:
     """The name of a provider, as it is written in names of environment variables.
