@@ -122,6 +122,7 @@ async def _answer(
     while True:
         if record is not None and run is not None:
             begin = partial(served.decided, run, partial(_decision, replies), record)
+        words.clear()  # that a person is waited for is told as a question
         exchange = Exchange(serving, asked, begin)
         answer, run, asks = await exchange.end(tell), exchange.run, exchange.asks
         is_left_open = any(_place(ask) in replies for ask in asks)

@@ -21,7 +21,7 @@ from interp import ScriptedModel, ToolLibrary, ask_all
 from interp.history.stores import open_store
 from interp.serving import Doors, Serving
 from interp.workers import decide_run
-from tests.interp.model_server import ModelServer
+from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.serving.served import (
     GREETER,
     MODES,
@@ -324,6 +324,29 @@ def test_the_client_asks_its_user_and_gives_the_result(mode: str, tmp_path: Path
     assert [each.result for each in used][:1] == ["paid 3"]
     assert "too much" in str(used[1].error)
     assert used[2].error is not None
+
+
+def test_progress_behind_a_question_has_only_new_words(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    again = tool_calls(("c", "pay", '{"sum": 9}'), content="Once more.")
+    model_server.will_say(PAY, again, "Paid.")
+    how = {"base_url": model_server.url, "dialect": "tools", "policy": ask_all}
+    what, _ = payer(tmp_path)
+    what.agents = agents(PAYER, ToolLibrary.of(pay), **how)
+    yes = ElicitResult(action="accept", content={"allow": True})
+    seen: list[str | None] = []
+
+    async def watch(opened: Client) -> Any:
+        async def told(_done: float, _total: float | None, message: str | None) -> None:
+            seen.append(message)
+
+        return await opened.call_tool("payer", {"input": "Hi"}, progress_callback=told)
+
+    result = talk(what, "legacy", watch, elicitation_callback=answering([], yes, yes))
+
+    assert text_of(result) == "Paid."
+    assert [each for each in seen if each] == ["Once more."]
 
 
 @MODES
