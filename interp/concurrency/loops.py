@@ -147,15 +147,20 @@ def read_by_waiting(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
         return await anext(items, ends)
 
     try:
+        _read.add(items)
         while (item := waited_for(following, caller)) is not ends:
             yield item
     finally:
+        _read.discard(items)
         if is_in_own_loop():  # collected there: to wait would be for ever
             _closing.append(asyncio.ensure_future(items.aclose()))
             _closing[-1].add_done_callback(_closing.remove)
-        else:
+        elif not _is_exiting:  # else its loop has closed it
             waited_for(items.aclose, caller)
 
+
+_read: Final = set[AsyncGenerator[Any, None]]()
+"""What is read now: it is closed first at the end, since what it reads itself is closed by it."""
 
 _closing: Final[list[asyncio.Future[None]]] = []  # else they may be collected before they end
 
@@ -300,6 +305,8 @@ class _LoopThread(threading.Thread):
         try:
             self.loop.run_forever()
             self.loop.run_until_complete(stopped(asyncio.all_tasks(self.loop), _AT_EXIT / 2))
+            if self is _threads.get(_OURS):
+                self.loop.run_until_complete(_close_what_is_read())
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
         finally:
             asyncio.set_event_loop(None)
@@ -316,6 +323,10 @@ class _LoopThread(threading.Thread):
             tasks.pop().add_done_callback(lambda _: self.stop_at_end())
         else:
             self.loop.stop()
+
+
+async def _close_what_is_read() -> None:
+    await asyncio.gather(*(each.aclose() for each in tuple(_read)), return_exceptions=True)
 
 
 _OURS: Final = "runs"
@@ -372,4 +383,5 @@ def _stop_loops() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_threads.clear)
+    os.register_at_fork(after_in_child=_read.clear)
 atexit.register(_stop_loops)

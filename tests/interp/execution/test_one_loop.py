@@ -346,6 +346,21 @@ def test_a_process_ends_at_once_though_a_tool_never_returns() -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("done\ndone\n", "", 0)
 
 
+READS = """
+from interp import ScriptedModel, stream
+from tests.interp.one_tool import AGENT, DOUBLE, asking
+seen = stream(AGENT, "hi", DOUBLE, model=ScriptedModel([asking(1)]), match="types")
+print(type(next(seen)).__name__)
+"""
+
+
+def test_a_process_ends_quietly_though_a_stream_is_not_read_to_its_end() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", READS], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("ToolStarted\n", "", 0)
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux lists what is open")
 def test_many_event_loops_in_a_row_leave_nothing_behind() -> None:
     open_before = len(list(Path("/proc/self/fd").iterdir()))
