@@ -233,7 +233,7 @@ def requeue_of(
     """How `requeue_run` would give a run back; nothing is done yet."""
     expect(run, str, "run", by="requeue_run")
     expect(limits, (Limits, type(None)), "limits", by="requeue_run")
-    queue, row = RunQueue.of(store), store.row(run)
+    queue, row = RunQueue.of(store, by="requeue_run"), store.row(run)
     name = store.name_of(run)
     if row.status not in _STOPPED:
         raise StoreError(f"{name} is {row.status}: only what has stopped is given back")

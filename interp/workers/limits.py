@@ -109,7 +109,7 @@ def shared_limits(store: RunStore) -> dict[str, LimitNow]:
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be read.
     """
-    database = RunQueue.of(store).database
+    database = RunQueue.of(store, by="shared_limits").database
     return {
         name: LimitNow(SharedLimit(at_once, per_minute), *now)
         for name, at_once, per_minute, *now in database.execute(SQL["limits"])
@@ -132,7 +132,7 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
     for name, limit in limits.items():
         expect(name, str, "a name in limits", by="set_shared_limits")
         expect(limit, (SharedLimit, type(None)), f"limits[{name!r}]", by="set_shared_limits")
-    database = RunQueue.of(store).database
+    database = RunQueue.of(store, by="set_shared_limits").database
     for name, limit in limits.items():
         if limit is None:
             for table in ("gram_limits", "gram_buckets"):

@@ -79,7 +79,7 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
         ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         StoreError: the store cannot be read.
     """
-    database = RunQueue.of(store).database
+    database = RunQueue.of(store, by="workers_now").database
     return tuple(
         WorkerNow(name, silent, tuple(runs), queues, tuple(sorted(set(leaves.values()))))
         for name, silent, runs, queues, leaves in database.execute(SQL["workers_now"])
@@ -88,7 +88,7 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
 
 def overview(store: RunStore) -> Overview:
     """What the workers of a store have to do; see `workers_now`."""
-    return _overview(RunQueue.of(store).database)
+    return _overview(RunQueue.of(store, by="overview").database)
 
 
 def _overview(database: PostgresDatabase) -> Overview:

@@ -112,13 +112,13 @@ class RunQueue:
     """
 
     @classmethod
-    def of(cls, store: stores.RunStore) -> RunQueue:
+    def of(cls, store: stores.RunStore, *, by: str = "RunQueue") -> RunQueue:
         """The queue of a store that can have workers, with the tables of both.
 
         Raises:
             ConfigurationError: the store is not on Postgres, or Procrastinate is not installed.
         """
-        expect(store, stores.RunStore, "store", by="a queue of runs")
+        expect(store, stores.RunStore, "store", by=by)
         if not isinstance(store.database, stores.PostgresDatabase):
             raise ConfigurationError(
                 f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"

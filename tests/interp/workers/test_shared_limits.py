@@ -9,12 +9,13 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from gram import ArgumentError
 from interp import ConfigurationError, submit
 from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
 from interp.workers import RunQueue, SharedLimit, set_shared_limits, shared_limits
 from interp.workers.limits import Permission, SharedLimits
-from interp.workers.looking import forget_dead, seen
+from interp.workers.looking import forget_dead, overview, seen, workers_now
 from interp.workers.queue import LaterError
 from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion
@@ -38,6 +39,12 @@ def ask(limits: SharedLimits, *names: str) -> Permission:
 
 
 Two: TypeAlias = tuple[SharedLimits, SharedLimits]
+
+
+@pytest.mark.parametrize("called", [shared_limits, workers_now, overview])
+def test_what_is_no_store_is_refused_by_the_function(called: Any) -> None:
+    with pytest.raises(ArgumentError, match=f"^{called.__name__}: store must be a RunStore"):
+        called("postgresql://localhost/runs")
 
 
 def test_no_more_requests_are_under_way_at_once_than_may_be(store: RunStore, two: Two) -> None:
