@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from .terminal.console import note, tell
 
 _FIELDS: Final = ("event", "run", "conversation", "worker")
 """What a line says of a record beside its time, its level and its message, where it is known."""
+_PLAIN: Final = re.compile(r'[^\s"=]+')  # other values are quoted: a conversation may have any name
 
 
 def show_logs(
@@ -77,7 +79,10 @@ class LogLines(logging.Formatter):
             message += "\n" + without_keys(self.formatException(record.exc_info))
         if self._as_json:
             return json.dumps({**shown, **fields, "message": message}, ensure_ascii=False)
-        named = [f"{name}={value}" for name, value in fields.items()]
+        named = [
+            f"{name}={value if _PLAIN.fullmatch(value) else json.dumps(value)}"
+            for name, value in fields.items()
+        ]
         return " ".join([*shown.values(), *named, "\n    ".join(message.splitlines())])
 
 

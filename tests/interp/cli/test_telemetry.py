@@ -128,3 +128,9 @@ def test_the_line_of_an_error_has_what_was_raised(
     line = LogLines(as_json=as_json).format(logging.makeLogRecord(given))
     assert "ValueError: the key is [redacted]" in line
     assert len(line.splitlines()) == 1 or not as_json
+
+
+def test_the_name_of_a_conversation_adds_no_line_and_no_field() -> None:
+    given = {"msg": "done", "run": "a1", "conversation": "a b\nrun=b2 event=run_done"}
+    line = LogLines().format(logging.makeLogRecord(given))
+    assert line.endswith(r' run=a1 conversation="a b\nrun=b2 event=run_done" done')
