@@ -135,7 +135,7 @@ def without_stand_ins(schema: Json, args: dict[str, Json]) -> dict[str, Json]:
 def _meant(
     schema: Json, value: Json, roots: tuple[Json, Json], seen: frozenset[str] = frozenset()
 ) -> Json:
-    """The value that a model meant, without stand-ins; ``seen``: the references followed."""
+    """The value that a model meant; ``seen``: the references that were followed."""
     if not isinstance(schema, dict) or not isinstance(value, dict | list):
         return value
     root, strict_root = roots
