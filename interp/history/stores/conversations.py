@@ -127,6 +127,7 @@ class Conversation:
             self._grown_to(size, "")
 
         self._database.together(work)
+        self.store.rest()
 
     def remove(self, before: datetime | None = None) -> bool:
         """Remove the conversation, with the runs that are its turns, for good.

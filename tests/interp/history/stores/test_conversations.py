@@ -5,15 +5,23 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import interp
-from interp import ConfigurationError, ConversationContext, ScriptedModel, resume_run, run
+from interp import (
+    ConfigurationError,
+    ConversationContext,
+    ScriptedModel,
+    open_store,
+    resume_run,
+    run,
+)
 from interp.errors import RunTakenError, StoreError
 from interp.history import RunFacts, RunStore
-from interp.history.stores import Lease, StoredRun
+from interp.history.stores import Lease, StoredRun, open_conversation
 from interp.machine import Request, start
 from interp.machine.messages import Message, UserRole
 from tests.interp.counting import AGENT, CALLS, counting
@@ -70,6 +78,20 @@ def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None
     assert all(store.recorded(row.id).state.context[-1].content in words for row in rows)
     heads = store.ready().execute("SELECT text FROM gram_entries WHERE seq = 0")
     assert not any("answer 0" in text for (text,) in heads)
+
+
+def test_a_store_of_one_conversation_rests_between_what_is_done_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, rested = str(tmp_path / "runs.db"), list[RunStore]()
+    with open_store(address) as store:
+        say(store, "hi", "hello")
+    conversation = open_conversation(address, "al", None)
+    monkeypatch.setattr(RunStore, "close", lambda store: rested.append(store))
+    assert [each.content for each in conversation.context] == ["hi", "hello"]
+    conversation.log()
+    conversation.cut(ConversationContext())
+    assert len(rested) == 3
 
 
 def test_it_is_read_a_page_at_a_time(store: RunStore) -> None:
