@@ -52,6 +52,10 @@ class _FaultOptions(Options):
     strict: bool = option("Exit with 1 for warnings too.")
     stdin_filename: str | None = declaring.stdin_filename_option
 
+    def __attrs_post_init__(self) -> None:
+        is_other = self.as_json and self.format not in ("text", "json")
+        forbid(is_other, f"--json and --format {self.format} print different things: choose one")
+
 
 @command("check")
 def check_command(

@@ -72,6 +72,14 @@ def test_json_has_ends_and_fixes(twice: Path) -> None:
     assert (fault["fixable"], edit["text"]) == (True, "")
 
 
+@pytest.mark.parametrize("command", ["check", "lint"])
+def test_json_and_another_form_are_not_both_asked_for(command: str, twice: Path) -> None:
+    for given in (["--json", "--format", "sarif"], ["--format", "sarif", "--json"]):
+        told = gram(command, *given, str(twice))
+        assert (told.returncode, told.stdout) == (2, "")
+        assert "--json and --format sarif print different things: choose one" in told.stderr
+
+
 def test_sarif_has_rules_results_and_fixes(twice: Path) -> None:
     log = json.loads(gram("check", "--format", "sarif", str(twice)).stdout)
 
