@@ -7,6 +7,7 @@ specification allows and returns the declared type. Errors have the places of bo
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from types import FunctionType
@@ -177,6 +178,8 @@ def _fitted(tool: Tool, spec: Pattern) -> Tool:
     is_alone = [*listed.get("properties", {})] == listed.get("required") == ["result"]
     declared: Json = (lenses_ext.result_schema(spec) or {}).get("type", "object")
     if not is_alone or not isinstance(wrapped, dict) or "object" in declared:
+        return tool
+    if not inspect.iscoroutinefunction(tool.invoke):  # those of servers are
         return tool
 
     async def invoke(arguments: dict[str, Json]) -> Json | ToolResult:

@@ -254,3 +254,10 @@ def test_an_object_that_a_server_wraps_a_result_in_is_left_out_where_none_is_dec
 
     assert bound is not None, explain_binding(spec, [listing])
     assert invoke_tool(bound, {}) == comes
+
+
+def test_the_result_of_a_plain_function_is_taken_as_it_is() -> None:
+    listed = {"type": "object", "properties": {"result": {}}, "required": ["result"]}
+    plain = Tool("list", "Lists.", {"type": "object"}, dict, result_schema=listed, server="s")
+
+    assert bind_tool(create_tool_specification("list", "Lists.", "()==>(::Array)"), [plain]) is None
